@@ -1,0 +1,1 @@
+//! A JPEG decoder.

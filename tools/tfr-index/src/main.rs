@@ -1,0 +1,3 @@
+//! `tfr-index`: index, check, show, repair and export TFRecord files.
+
+fn main() {}
