@@ -13,7 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// that file, the byte offset and the feature key.
 ///
 /// The `Display` text is one line of valid UTF-8 that never holds payload bytes:
-/// `FILE: record N at byte OFFSET, feature "KEY": REASON; WAY OUT`.
+/// `FILE: record N at byte OFFSET: feature "KEY": REASON; WAY OUT`, with the parts that are known.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -140,6 +140,8 @@ pub enum ErrorKind {
     AlreadyExists,
     /// A closure or a codec panicked on a record.
     Panicked,
+    /// An error of the caller's own, from [`Error::other`].
+    Other,
 }
 
 impl ErrorKind {
@@ -174,6 +176,7 @@ impl ErrorKind {
             ErrorKind::TooManyErrors => "TooManyErrors",
             ErrorKind::AlreadyExists => "AlreadyExists",
             ErrorKind::Panicked => "Panicked",
+            ErrorKind::Other => "Other",
         }
     }
 }
@@ -191,6 +194,19 @@ impl Error {
             feature: None,
             source: None,
         }))
+    }
+
+    /// An error of the caller's own, for closures given to this crate: `.map_err(Error::other)?`.
+    ///
+    /// Its text is the source's text; the file and record are added where the closure was called.
+    ///
+    /// ```
+    /// let e = tfrmap::Error::other("label 12 is not in the list");
+    /// assert_eq!(e.to_string(), "label 12 is not in the list");
+    /// ```
+    pub fn other(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
+        let source = source.into();
+        Error::new(ErrorKind::Other, source.to_string()).with_source(source)
     }
 
     /// An argument that makes no sense.
@@ -310,14 +326,14 @@ impl fmt::Display for Error {
         if let Some(path) = &e.path {
             write!(f, "{}: ", path.display())?;
         }
-        let place = [
-            e.record.map(|r| format!("record {r}")),
-            e.offset.map(|o| format!("at byte {o}")),
-            e.feature.as_ref().map(|k| format!("feature \"{k}\"")),
-        ];
-        let place: Vec<String> = place.into_iter().flatten().collect();
-        if !place.is_empty() {
-            write!(f, "{}: ", place.join(", ").replace(", at byte", " at byte"))?;
+        match (e.record, e.offset) {
+            (Some(record), Some(offset)) => write!(f, "record {record} at byte {offset}: ")?,
+            (Some(record), None) => write!(f, "record {record}: ")?,
+            (None, Some(offset)) => write!(f, "byte {offset}: ")?,
+            (None, None) => {}
+        }
+        if let Some(feature) = &e.feature {
+            write!(f, "feature \"{feature}\": ")?;
         }
         f.write_str(&e.reason)?;
         if let Some(help) = &e.help {
@@ -349,4 +365,50 @@ pub(crate) fn escape_key(key: &[u8]) -> String {
         text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_says_what_where_and_the_way_out() {
+        let e = Error::new(ErrorKind::CorruptData, "the payload does not match its CRC")
+            .at_offset(21)
+            .at_record(1)
+            .at_path("a/b")
+            .at_feature(b"image/encoded")
+            .with_help("run `tfr-index verify a/b`");
+        assert_eq!(
+            e.to_string(),
+            "a/b: record 1 at byte 21: feature \"image/encoded\": the payload does not match its CRC; \
+             run `tfr-index verify a/b`"
+        );
+        assert_eq!((e.record(), e.offset(), e.feature()), (Some(1), Some(21), Some("image/encoded")));
+        assert!(e.is_corruption() && !e.is_stale_index() && !e.is_io());
+    }
+
+    #[test]
+    fn the_innermost_place_wins() {
+        let e = Error::invalid("x").at_path("inner").at_path("outer").at_record(3).at_record(4);
+        assert_eq!((e.path(), e.record()), (Some(Path::new("inner")), Some(3)));
+    }
+
+    #[test]
+    fn keys_that_are_no_text_stay_readable() {
+        assert_eq!(escape_key(b"caf\xe9\n\x00 \xc3\xa9"), "caf\\xe9\\n\\u{0} \u{e9}");
+    }
+
+    #[test]
+    fn a_result_is_one_word() {
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn the_operating_systems_error_stays_reachable() {
+        let e = Error::io("f", io::Error::from(io::ErrorKind::PermissionDenied));
+        assert!(e.is_io());
+        assert_eq!(*e.kind(), ErrorKind::Io(io::ErrorKind::PermissionDenied));
+        assert!(StdError::source(&e).unwrap().is::<io::Error>());
+    }
 }
