@@ -2,5 +2,7 @@
 
 mod error;
 pub mod image;
+mod order;
 
 pub use error::{Error, ErrorKind, FramePart, Result};
+pub use order::{ORDER_VERSION, Order};
