@@ -1,3 +1,20 @@
 //! `tfr-index`: index, check, show, repair and export TFRecord files.
 
-fn main() {}
+#![allow(dead_code)]
+
+mod atomic;
+mod cli;
+mod cmd;
+mod failure;
+mod npz;
+mod output;
+mod progress;
+mod select;
+mod sheet;
+mod units;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -1,0 +1,91 @@
+//! The command line: its commands, what they share, and the way from arguments to an exit code.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::cmd;
+use crate::failure::{Exit, Result};
+use crate::output::{self, Output};
+
+const EXAMPLES: &str = "\
+Examples:
+  tfr-index build data/                          index every shard of a folder
+  tfr-index info data/                           how many records, how large
+  tfr-index schema data/                         what is inside, as a spec to paste
+  tfr-index preview data/ --out sheet.png        look at the pictures
+  tfr-index verify --decode data/                find every damaged record and picture
+  tfr-index copy data/ --out all.tfrecord        merge, split, filter, decompress, repair
+
+PATH is a file, a folder that holds one set, or a quoted pattern such as 'data/train-*'. A path that exists is always
+taken literally. The index of DIR/NAME is DIR/.tfrmap/NAME.tfri; the data itself is never changed.
+
+Exit codes: 0 fine; 1 something is wrong in the data, an index or the shard set; 2 arguments, a missing path,
+permission, a full disk, an output that exists.";
+
+/// Index, check, show, repair and export TFRecord files.
+#[derive(Parser)]
+#[command(name = "tfr-index", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+struct Cli {
+    /// Print JSON Lines on standard output instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Completions(cmd::completions::Args),
+}
+
+/// The data set that a command works on.
+#[derive(Args, Clone)]
+pub struct Input {
+    /// Files, folders or quoted patterns.
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub options: InputOptions,
+}
+
+/// How a data set is opened.
+#[derive(Args, Clone)]
+pub struct InputOptions {
+    /// Keep indexes in this folder instead of beside the data.
+    #[arg(long, value_name = "DIR")]
+    pub index_dir: Option<PathBuf>,
+
+    /// Go on where shards of an `-of-` set are missing.
+    #[arg(long)]
+    pub allow_missing_shards: bool,
+}
+
+/// Parses the command line, runs the command and tells how it went.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    output::show_notices();
+    let mut out = Output::new(cli.json);
+    let done = dispatch(cli.command, &mut out);
+    let exit = match done.and_then(|exit| out.flush().map(|()| exit)) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            output::report(&failure);
+            let told = if out.is_json() { out.json(&failure.to_json()) } else { Ok(()) };
+            match told.and_then(|()| out.flush()) {
+                Ok(()) => failure.exit(),
+                Err(_) => Exit::Refused,
+            }
+        }
+    };
+    ExitCode::from(exit.code())
+}
+
+fn dispatch(command: Command, out: &mut Output) -> Result<Exit> {
+    match command {
+        Command::Completions(args) => cmd::completions::run(&args, Cli::command(), out),
+    }
+}

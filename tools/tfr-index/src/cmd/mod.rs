@@ -1,0 +1,3 @@
+//! The commands, one a file: its arguments (`Args`) and its work (`run`).
+
+pub mod completions;
