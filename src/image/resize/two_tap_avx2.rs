@@ -1,0 +1,67 @@
+//! The horizontal two-tap kernel in AVX2; its scalar twin is `Columns::apply`, with which tests hold it bit-equal.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::*;
+
+use crate::image::resize::two_tap::{Columns, PADDING};
+
+/// Whether this machine has AVX2.
+#[inline]
+pub(crate) fn available() -> bool {
+    is_x86_feature_detected!("avx2")
+}
+
+/// Interpolates a row of RGB pixels into `out`, of which it may write up to `PADDING` elements past the last pixel.
+///
+/// # Panics
+/// Where AVX2 is missing, `out` is too short, or a tap lies outside the row.
+pub(crate) fn columns_rgb(columns: &Columns, row: &[u8], scale: f32, out: &mut [f32]) {
+    assert!(available());
+    // SAFETY: AVX2 is there.
+    unsafe { columns_rgb_avx2(columns, row, scale, out) }
+}
+
+#[target_feature(enable = "avx2")]
+fn columns_rgb_avx2(columns: &Columns, row: &[u8], scale: f32, out: &mut [f32]) {
+    let count = columns.lower.len();
+    assert!(columns.channels == 3 && columns.upper.len() == count && columns.lerp4.len() == 4 * count);
+    assert!(out.len() >= 3 * count + PADDING);
+
+    // Taps ascend, or descend where the picture is mirrored; those whose 8 bytes would pass the row's end go alone.
+    let fits = |offset: &u32| *offset as usize + 8 <= row.len();
+    let (first, last) = if columns.lower.first() <= columns.lower.last() {
+        (0, columns.lower.partition_point(fits))
+    } else {
+        (columns.lower.partition_point(|offset| !fits(offset)), count)
+    };
+    let farthest = columns.lower[first..last].iter().copied().max().unwrap_or(0);
+    assert!(first == last || fits(&farthest));
+    let pairs = (last - first) / 2;
+
+    let scale8 = _mm256_set1_ps(scale);
+    // Two pixels of 8 bytes to: both left taps in the low half, both right taps in the high half.
+    let taps = _mm_setr_epi8(0, 1, 2, -1, 8, 9, 10, -1, 3, 4, 5, -1, 11, 12, 13, -1);
+    for pair in 0..pairs {
+        let x = first + 2 * pair;
+        let (a, b) = (columns.lower[x] as usize, columns.lower[x + 1] as usize);
+        // SAFETY: x and x + 1 lie in first..last, and 8 bytes from the farthest offset there do not pass the row's end.
+        let (a, b) = unsafe {
+            (_mm_loadl_epi64(row.as_ptr().add(a).cast()), _mm_loadl_epi64(row.as_ptr().add(b).cast()))
+        };
+        let bytes = _mm_shuffle_epi8(_mm_unpacklo_epi64(a, b), taps);
+        let left = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)), scale8);
+        let right =
+            _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128::<8>(bytes))), scale8);
+        // SAFETY: x + 2 <= count, and lerp4 has four elements for each.
+        let lerp = unsafe { _mm256_loadu_ps(columns.lerp4.as_ptr().add(4 * x)) };
+        let value = _mm256_add_ps(left, _mm256_mul_ps(_mm256_sub_ps(right, left), lerp));
+        // SAFETY: writes end at 3 (x + 1) + 4, at most 3 count + 1. The fourth element is written over by the next pixel.
+        unsafe {
+            _mm_storeu_ps(out.as_mut_ptr().add(3 * x), _mm256_castps256_ps128(value));
+            _mm_storeu_ps(out.as_mut_ptr().add(3 * x + 3), _mm256_extractf128_ps::<1>(value));
+        }
+    }
+    for x in (0..first).chain(first + 2 * pairs..count) {
+        columns.pixel(x, row, scale, out);
+    }
+}

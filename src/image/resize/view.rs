@@ -1,0 +1,53 @@
+//! A rectangle of pixels to read from.
+
+use crate::image::resize::two_tap::Columns;
+
+/// A value of a source picture.
+pub(crate) trait Sample: Copy {
+    /// The value as f32, times `scale` where the type has one.
+    fn value(self, scale: f32) -> f32;
+
+    /// Interpolates one row horizontally.
+    fn columns(columns: &Columns, row: &[Self], scale: f32, out: &mut [f32]) {
+        columns.apply(row, scale, out);
+    }
+}
+
+impl Sample for u8 {
+    #[inline(always)]
+    fn value(self, scale: f32) -> f32 {
+        f32::from(self) * scale
+    }
+
+    fn columns(columns: &Columns, row: &[u8], scale: f32, out: &mut [f32]) {
+        columns.apply_u8(row, scale, out);
+    }
+}
+
+impl Sample for f32 {
+    #[inline(always)]
+    fn value(self, _: f32) -> f32 {
+        self
+    }
+}
+
+/// Rows of interleaved pixels, perhaps a window of a larger picture.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a, S> {
+    /// From the window's first pixel on.
+    pub data: &'a [S],
+    /// Elements from one row to the next.
+    pub stride: usize,
+    pub height: u32,
+    pub width: u32,
+    pub channels: usize,
+    /// What 8-bit values are multiplied by when they become f32.
+    pub scale: f32,
+}
+
+impl<'a, S: Sample> View<'a, S> {
+    pub fn row(&self, y: u32) -> &'a [S] {
+        let start = y as usize * self.stride;
+        &self.data[start..start + self.width as usize * self.channels]
+    }
+}
