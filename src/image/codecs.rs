@@ -87,7 +87,8 @@ fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(raw.len() / from * to);
     for pixel in raw.chunks_exact(from) {
-        let (r, g, b) = if from < 3 { (pixel[0], pixel[0], pixel[0]) } else { (pixel[0], pixel[1], pixel[2]) };
+        let (r, g, b) =
+            if from < 3 { (pixel[0], pixel[0], pixel[0]) } else { (pixel[0], pixel[1], pixel[2]) };
         match to {
             1 if from < 3 => out.push(r),
             1 => out.push(luma(r, g, b)),

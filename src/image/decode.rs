@@ -70,8 +70,7 @@ pub fn decode(bytes: &[u8], options: &DecodeOptions) -> Result<Image> {
     }
     let mut image = Image { channels: options.channels, ..Image::default() };
     let format = recognise(bytes, &options.limits)?;
-    [image.height, image.width] =
-        guarded(|| codecs::decode_into(format, bytes, options, &mut image.pixels))?;
+    [image.height, image.width] = guarded(|| codecs::decode_into(format, bytes, options, &mut image.pixels))?;
     Ok(image)
 }
 
@@ -91,7 +90,9 @@ pub(crate) fn recognise(bytes: &[u8], limits: &Limits) -> Result<Format> {
             Error::new(ErrorKind::UnsupportedImage, reason).with_help("convert it to JPEG or PNG")
         }
         Foreign::Other(name) => Error::new(ErrorKind::ImageDecode, format!("this is no picture but {name}")),
-        Foreign::Unknown if bytes.is_empty() => Error::new(ErrorKind::ImageDecode, "the picture is empty: 0 bytes"),
+        Foreign::Unknown if bytes.is_empty() => {
+            Error::new(ErrorKind::ImageDecode, "the picture is empty: 0 bytes")
+        }
         Foreign::Unknown => Error::new(ErrorKind::ImageDecode, "the bytes are no known picture format"),
     })
 }
@@ -100,7 +101,10 @@ pub(crate) fn recognise(bytes: &[u8], limits: &Limits) -> Result<Format> {
 pub(crate) fn check_size(height: u32, width: u32, limits: &Limits) -> Result<()> {
     let pixels = u64::from(height) * u64::from(width);
     if pixels == 0 {
-        return Err(Error::new(ErrorKind::ImageDecode, format!("the picture is empty: {height} x {width} pixels")));
+        return Err(Error::new(
+            ErrorKind::ImageDecode,
+            format!("the picture is empty: {height} x {width} pixels"),
+        ));
     }
     if pixels > limits.pixels {
         let limit = limits.pixels;

@@ -34,7 +34,8 @@ impl Geometry {
     pub fn new(spec: &ImageSpec, key: AugmentKey, height: u32, width: u32) -> Result<(Geometry, Applied)> {
         let (mut window, flip) = spec.augment.draw(key, height, width);
         if let Some([y, x, h, w]) = spec.crop {
-            let inside = |from: u32, len: u32, size: u32| from.checked_add(len).is_some_and(|end| end <= size);
+            let inside =
+                |from: u32, len: u32, size: u32| from.checked_add(len).is_some_and(|end| end <= size);
             if !inside(y, h, height) || !inside(x, w, width) {
                 return Err(Error::invalid(format!(
                     "the crop of {h} x {w} at ({y}, {x}) is not inside the picture of {height} x {width}"
@@ -102,9 +103,8 @@ fn fit(spec: &ImageSpec, size: [u32; 2], window: &Window) -> Result<Fitted> {
 /// torchvision does.
 fn cover([height, width]: [u32; 2], short: Option<u32>, window: &Window) -> [u32; 2] {
     let (h, w) = (u64::from(window.height), u64::from(window.width));
-    let scaled = |side: u32, long: u64, short: u64| {
-        u32::try_from(u64::from(side) * long / short).unwrap_or(u32::MAX)
-    };
+    let scaled =
+        |side: u32, long: u64, short: u64| u32::try_from(u64::from(side) * long / short).unwrap_or(u32::MAX);
     match short {
         Some(short) if h <= w => [short, scaled(short, w, h)],
         Some(short) => [scaled(short, h, w), short],

@@ -30,9 +30,25 @@ impl Format {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Format::Png,
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Format::Gif,
             // A file header, then a known size of the information header.
-            [b'B', b'M', _, _, _, _, _, _, _, _, _, _, _, _, 12 | 16 | 40 | 52 | 56 | 64 | 108 | 124, 0, ..] => {
-                Format::Bmp
-            }
+            [
+                b'B',
+                b'M',
+                _,
+                _,
+                _,
+                _,
+                _,
+                _,
+                _,
+                _,
+                _,
+                _,
+                _,
+                _,
+                12 | 16 | 40 | 52 | 56 | 64 | 108 | 124,
+                0,
+                ..,
+            ] => Format::Bmp,
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Format::WebP,
             _ => return None,
         })

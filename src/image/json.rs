@@ -97,12 +97,15 @@ impl ImageSpec {
         put("channels", json!(self.channels));
         put("dtype", word(self.dtype, &PixelType::NAMES));
         let default = if self.dtype == PixelType::U8 { Scale::Off } else { Scale::Before };
-        put("scale", match self.scale.unwrap_or(default) {
-            Scale::Before => json!(true),
-            Scale::After => json!("after"),
-            Scale::Divide => json!("divide"),
-            Scale::Off => json!(false),
-        });
+        put(
+            "scale",
+            match self.scale.unwrap_or(default) {
+                Scale::Before => json!(true),
+                Scale::After => json!("after"),
+                Scale::Divide => json!("divide"),
+                Scale::Off => json!(false),
+            },
+        );
         put("layout", word(self.layout, &Layout::NAMES));
         put("dct_method", word(self.dct, &DCT));
         put("fit", word(self.fit, &Fit::NAMES));
@@ -161,10 +164,9 @@ fn boolean(key: &str, value: &Value) -> Result<bool> {
 }
 
 fn integer(key: &str, value: &Value) -> Result<u32> {
-    value
-        .as_u64()
-        .and_then(|v| u32::try_from(v).ok())
-        .ok_or_else(|| refuse(key, format!("must be a whole number from 0 to 2^32 - 1, not {}", shown(value))))
+    value.as_u64().and_then(|v| u32::try_from(v).ok()).ok_or_else(|| {
+        refuse(key, format!("must be a whole number from 0 to 2^32 - 1, not {}", shown(value)))
+    })
 }
 
 fn integers<const N: usize>(key: &str, value: &Value) -> Result<[u32; N]> {
@@ -241,8 +243,7 @@ fn ranges(key: &str, value: &Value) -> Result<RandomResizedCrop> {
 fn limits(key: &str, value: &Value) -> Result<Limits> {
     let mut limits = Limits::default();
     for (name, value) in object(key, value)? {
-        let number =
-            value.as_u64().ok_or_else(|| refuse(key, format!("{name} must be a whole number")))?;
+        let number = value.as_u64().ok_or_else(|| refuse(key, format!("{name} must be a whole number")))?;
         match name.as_str() {
             "pixels" => limits.pixels = number,
             "bytes" => limits.bytes = number,

@@ -411,7 +411,10 @@ impl ImageSpec {
                 }
                 let elements = u64::from(h) * u64::from(w);
                 if elements.saturating_mul(c as u64) > MAX_ELEMENTS {
-                    return Err(refuse("size", format!("[{h}, {w}] is over the limit of {MAX_ELEMENTS} values")));
+                    return Err(refuse(
+                        "size",
+                        format!("[{h}, {w}] is over the limit of {MAX_ELEMENTS} values"),
+                    ));
                 }
             }
             None if self.fit != Fit::Stretch => {

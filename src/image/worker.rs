@@ -54,7 +54,9 @@ impl ImageWorker {
         };
         let elements: usize = shape.iter().product();
         if out.len() != elements || out.pixel_type() != spec.dtype {
-            return Err(Error::invalid(format!("the output must have {elements} elements of the spec's dtype")));
+            return Err(Error::invalid(format!(
+                "the output must have {elements} elements of the spec's dtype"
+            )));
         }
         let geometry = self.decode(bytes, spec, key)?;
         self.resize(&geometry.0, spec, out);

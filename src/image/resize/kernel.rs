@@ -43,9 +43,7 @@ impl Kernel {
             Kernel::KeysCubic if x < 1.0 => ((1.5 * x - 2.5) * x) * x + 1.0,
             Kernel::KeysCubic if x < 2.0 => ((-0.5 * x + 2.5) * x - 4.0) * x + 2.0,
             Kernel::MitchellCubic if x < 1.0 => (((7.0 / 6.0) * x - 2.0) * x) * x + 8.0 / 9.0,
-            Kernel::MitchellCubic if x < 2.0 => {
-                (((-7.0 / 18.0) * x + 2.0) * x - 10.0 / 3.0) * x + 16.0 / 9.0
-            }
+            Kernel::MitchellCubic if x < 2.0 => (((-7.0 / 18.0) * x + 2.0) * x - 10.0 / 3.0) * x + 16.0 / 9.0,
             Kernel::Gaussian if x < 1.5 => gaussian(x),
             Kernel::Lanczos3 | Kernel::Lanczos5 => lanczos(x, self.radius()),
             _ => 0.0,

@@ -55,9 +55,9 @@ impl Resizer {
         }
         let (method, antialias) = (spec.method, spec.antialias);
         let fill = |taps: &mut Taps, axis| taps.fill(axis, method, antialias);
-        let [v, h] = self.taps.pair([(vertical, method, antialias), (horizontal, method, antialias)], |t, k| {
-            fill(t, k.0)
-        });
+        let [v, h] = self
+            .taps
+            .pair([(vertical, method, antialias), (horizontal, method, antialias)], |t, k| fill(t, k.0));
         if method == Method::Area {
             let cell = vertical.scale() * horizontal.scale();
             weighted::area(view, v, h, cell, &mut self.sums, target);
