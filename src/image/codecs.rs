@@ -67,10 +67,11 @@ fn read(
         }
     };
     if wide {
-        // Native-endian 16-bit values: the high byte, as libpng's strip.
+        // Values of 16 bits in the machine's own order: the high byte, as libpng's strip.
+        const HIGH: usize = if cfg!(target_endian = "little") { 1 } else { 0 };
         let half = raw.len() / 2;
         for i in 0..half {
-            raw[i] = (u16::from_ne_bytes([raw[2 * i], raw[2 * i + 1]]) >> 8) as u8;
+            raw[i] = raw[2 * i + HIGH];
         }
         raw.truncate(half);
     }
