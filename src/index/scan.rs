@@ -1,0 +1,272 @@
+//! From a data file to the offsets of its frames, reading headers and footers only.
+//!
+//! A chain of frames is walked by one thread, since a frame's place is known only from the one before. A large file is
+//! cut into parts that are walked at once: in each part but the first a thread guesses a frame's beginning (a place
+//! where a length matches its CRC). Guesses can be wrong, where payloads hold TFRecord data themselves. So the chain
+//! from the start of the file decides: a part's guesses count only from the first offset that this chain reaches.
+
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::file::DataFile;
+use crate::frame::{self, FOOTER_LEN, HEADER_LEN};
+
+use super::damage;
+
+/// Consecutive frames: where each begins, the CRC in its footer, and where the last one ends.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    pub(crate) offsets: Vec<u64>,
+    pub(crate) crcs: Vec<u32>,
+    pub(crate) end: u64,
+}
+
+/// What a scan found: the frames up to the end asked for, or up to the first that cannot be walked over.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    pub(crate) frames: Frames,
+    pub(crate) problem: Option<Error>,
+}
+
+/// Records larger than this on average are skipped over with small reads; smaller ones are read through.
+const SPARSE: u64 = 24 << 10;
+/// Bytes read at once where records are read through.
+const BLOCK: usize = 512 << 10;
+/// A page: what the system reads at least.
+const PAGE: u64 = 4096;
+/// A read that takes longer than this has waited for a disk.
+const SLOW: Duration = Duration::from_micros(20);
+/// A scan that ends within this time needs no threads.
+const ALONE: Duration = Duration::from_millis(2);
+/// Reads in flight that keep a disk busy. They wait more than they compute, so this is no matter of cores.
+const IN_FLIGHT: usize = 32;
+/// How far a part looks for its first guess. A larger record than this is met by the chain before it.
+const GUESS_WITHIN: u64 = 8 << 20;
+/// Parts smaller than this are not worth a thread.
+const PART: u64 = 4 << 20;
+
+/// Walks the chain of frames from `from` to the first frame that begins at or after `until`.
+///
+/// `file` is opened with [`Access::Read`](crate::file::Access::Read); `first` is the record number of the frame at
+/// `from`; `threads` bounds the threads used besides the caller's (0: no bound of its own).
+pub(crate) fn scan(file: &DataFile, from: u64, until: u64, first: u64, threads: usize) -> Result<Scan> {
+    let until = until.min(file.len());
+    file.advise_random();
+    let mut window = Window::new(file);
+    let mut frames = Frames { end: from, ..Frames::default() };
+    let mut stop = walk(&mut window, &mut frames, until, |w| w.started.elapsed() > ALONE)?;
+    if stop == Stop::Paused {
+        let parts = plan(&window, until - frames.end, threads);
+        stop = if parts > 1 {
+            in_parts(&mut window, &mut frames, until, parts)?
+        } else {
+            walk(&mut window, &mut frames, until, |_| false)?
+        };
+    }
+    let problem = (stop == Stop::Damaged).then(|| {
+        let record = first + frames.offsets.len() as u64;
+        damage::diagnose(file, frames.end).at_record(record).at_offset(frames.end)
+    });
+    Ok(Scan { frames, problem })
+}
+
+/// How many parts to cut the rest into.
+fn plan(window: &Window<'_>, left: u64, threads: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = match (window.sparse(), window.cold()) {
+        (true, true) => IN_FLIGHT,
+        (true, false) => cores,
+        (false, _) => cores.max(8),
+    };
+    let cap = if threads == 0 { wanted } else { threads };
+    wanted.min(cap).min((left / PART) as usize)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// The frame at `end` begins at or after the end asked for.
+    Reached,
+    /// The frame at `end` cannot be walked over.
+    Damaged,
+    /// The caller asked to stop.
+    Paused,
+}
+
+/// Walks on from `frames.end`, asking `pause` every few frames whether to stop.
+fn walk(
+    window: &mut Window<'_>,
+    frames: &mut Frames,
+    until: u64,
+    mut pause: impl FnMut(&Window<'_>) -> bool,
+) -> Result<Stop> {
+    let file_len = window.file.len();
+    let mut count = 0_u32;
+    while frames.end < until {
+        let at = frames.end;
+        if file_len - at < HEADER_LEN as u64 {
+            return Ok(Stop::Damaged);
+        }
+        let Some(len) = frame::parse_header(window.at(at, HEADER_LEN)?) else { return Ok(Stop::Damaged) };
+        let Ok(end) = frame::end(at, len, file_len) else { return Ok(Stop::Damaged) };
+        window.saw(end - at);
+        // The next frame's header is asked for together with this one's footer: they are neighbours.
+        let footer = end - FOOTER_LEN as u64;
+        let want = (file_len - footer).min((FOOTER_LEN + HEADER_LEN) as u64) as usize;
+        let crc = window.at(footer, want)?.first_chunk().copied().map_or(0, u32::from_le_bytes);
+        frames.offsets.push(at);
+        frames.crcs.push(crc);
+        frames.end = end;
+        count += 1;
+        if count.is_multiple_of(16) && pause(window) {
+            return Ok(if end < until { Stop::Paused } else { Stop::Reached });
+        }
+    }
+    Ok(Stop::Reached)
+}
+
+/// Walks the rest in `parts` parts at once.
+fn in_parts(window: &mut Window<'_>, frames: &mut Frames, until: u64, parts: usize) -> Result<Stop> {
+    let (file, from, mean) = (window.file, frames.end, window.mean);
+    let bound = |part: usize| from + ((until - from) as u128 * part as u128 / parts as u128) as u64;
+    let guesses: Vec<(Frames, Stop)> = std::thread::scope(|scope| {
+        let guess = |part| {
+            let (start, until) = (bound(part), bound(part + 1));
+            scope.spawn(move || guess(file, start, until, mean, part == 0))
+        };
+        let threads: Vec<_> = (0..parts).map(guess).collect();
+        // A part that could not be read is as one without a guess: the chain will meet the same trouble.
+        let none = || (Frames { end: u64::MAX, ..Frames::default() }, Stop::Reached);
+        threads.into_iter().map(|thread| thread.join().ok().flatten().unwrap_or_else(none)).collect()
+    });
+    for (part, (guess, stop)) in guesses.into_iter().enumerate() {
+        let part_end = bound(part + 1);
+        // The true chain goes on alone until it meets the guessed one, leaves the part, or ends.
+        let mut position = guess.offsets.binary_search(&frames.end);
+        while position.is_err() && frames.end < part_end {
+            let next = frames.end + 1;
+            if walk(window, frames, next, |_| false)? == Stop::Damaged {
+                return Ok(Stop::Damaged);
+            }
+            position = guess.offsets.binary_search(&frames.end);
+        }
+        if let Ok(position) = position {
+            frames.offsets.extend_from_slice(&guess.offsets[position..]);
+            frames.crcs.extend_from_slice(&guess.crcs[position..]);
+            frames.end = guess.end;
+            if stop == Stop::Damaged {
+                return Ok(Stop::Damaged);
+            }
+        }
+    }
+    Ok(Stop::Reached)
+}
+
+/// The frames of one part, from a guessed first one on; `None` where there is no guess or reading fails.
+fn guess(file: &DataFile, start: u64, until: u64, mean: u64, sure: bool) -> Option<(Frames, Stop)> {
+    let mut window = Window { mean, ..Window::new(file) };
+    let first =
+        if sure { start } else { find_header(file, start, until.min(start + GUESS_WITHIN)).ok()?? };
+    let mut frames = Frames { end: first, ..Frames::default() };
+    let stop = walk(&mut window, &mut frames, until, |_| false).ok()?;
+    Some((frames, stop))
+}
+
+/// The first offset from `start` to before `until` at which a header stands whose frame fits into the file.
+pub(crate) fn find_header(file: &DataFile, start: u64, until: u64) -> Result<Option<u64>> {
+    let file_len = file.len();
+    let mut block = vec![0; 64 << 10];
+    let mut at = start;
+    while at < until && file_len - at >= HEADER_LEN as u64 {
+        let len = (file_len - at).min(block.len() as u64) as usize;
+        file.read_at(&mut block[..len], at)?;
+        let places = (len - HEADER_LEN + 1).min((until - at) as usize);
+        for place in 0..places {
+            let bytes = &block[place..place + HEADER_LEN];
+            // A CRC costs more than a look at the length, which nearly always says no.
+            let claimed = bytes.first_chunk().copied().map_or(u64::MAX, u64::from_le_bytes);
+            if claimed <= file_len - (at + place as u64)
+                && frame::parse_header(bytes).is_some()
+                && frame::end(at + place as u64, claimed, file_len).is_ok()
+            {
+                return Ok(Some(at + place as u64));
+            }
+        }
+        at += places as u64;
+    }
+    Ok(None)
+}
+
+/// A part of the file in memory, which moves forward.
+struct Window<'a> {
+    file: &'a DataFile,
+    buf: Vec<u8>,
+    /// Where in the file the buffer's bytes begin.
+    start: u64,
+    /// How many of the buffer's bytes are from the file.
+    len: usize,
+    /// The mean length of the last frames met, in bytes.
+    mean: u64,
+    started: Instant,
+    reads: u32,
+    waited: Duration,
+}
+
+impl<'a> Window<'a> {
+    fn new(file: &'a DataFile) -> Window<'a> {
+        let started = Instant::now();
+        Window {
+            file,
+            buf: Vec::new(),
+            start: 0,
+            len: 0,
+            mean: u64::MAX,
+            started,
+            reads: 0,
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// Notes the length of a frame.
+    fn saw(&mut self, frame_len: u64) {
+        self.mean = if self.mean == u64::MAX { frame_len } else { self.mean / 8 * 7 + frame_len / 8 };
+    }
+
+    fn sparse(&self) -> bool {
+        self.mean > SPARSE
+    }
+
+    fn cold(&self) -> bool {
+        self.reads > 0 && self.waited / self.reads > SLOW
+    }
+
+    /// `need` bytes from `offset` on, which are known to be inside the file.
+    #[inline]
+    fn at(&mut self, offset: u64, need: usize) -> Result<&[u8]> {
+        let inside = offset.checked_sub(self.start).filter(|&at| at + need as u64 <= self.len as u64);
+        let at = match inside {
+            Some(at) => at as usize,
+            None => {
+                self.fill(offset, need)?;
+                0
+            }
+        };
+        Ok(&self.buf[at..at + need])
+    }
+
+    fn fill(&mut self, offset: u64, need: usize) -> Result<()> {
+        // To the end of the page, which is read anyway; or a block, where the next frames will be in it.
+        let page = (PAGE - (offset + need as u64) % PAGE) % PAGE;
+        let want = if self.sparse() { need as u64 + page } else { BLOCK as u64 };
+        let want = want.min(self.file.len() - offset) as usize;
+        if self.buf.len() < want {
+            self.buf.resize(want, 0);
+        }
+        let before = Instant::now();
+        self.len = 0;
+        self.file.read_at(&mut self.buf[..want], offset)?;
+        self.waited += before.elapsed();
+        self.reads += 1;
+        (self.start, self.len) = (offset, want);
+        Ok(())
+    }
+}

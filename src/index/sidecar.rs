@@ -1,0 +1,187 @@
+//! Where sidecars are, and how they are written so that any number of processes and crashes leave a whole one or none.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::crc;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The hidden folder beside the data.
+const FOLDER: &str = ".tfrmap";
+/// What is appended to the data file's name.
+const EXTENSION: &str = ".tfri";
+/// The variable that names an index folder for all data.
+const VARIABLE: &str = "TFRMAP_INDEX_DIR";
+
+/// Where the sidecar of `data` may be: written to the first, looked for in all.
+///
+/// With an index folder (given, or by `TFRMAP_INDEX_DIR`) there is one place in it; else the place beside the file that
+/// a symbolic link leads to, and then the one beside the link (where the file's own folder cannot be written).
+pub(crate) fn locate(data: &Path, index_dir: Option<&Path>) -> Vec<PathBuf> {
+    let is_link = data.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+    let real = if is_link { data.canonicalize().ok() } else { None };
+    let real = real.as_deref().unwrap_or(data);
+    let variable = || std::env::var_os(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(folder) = index_dir.map(Path::to_path_buf).or_else(variable) {
+        return vec![folder.join(file_name(real))];
+    }
+    let beside = |path: &Path| path.parent().unwrap_or(Path::new("")).join(FOLDER).join(file_name(path));
+    let mut places = vec![beside(real)];
+    if is_link {
+        places.push(beside(data));
+    }
+    places
+}
+
+fn file_name(data: &Path) -> OsString {
+    let mut name = data.file_name().unwrap_or_default().to_os_string();
+    name.push(EXTENSION);
+    name
+}
+
+/// The first of the places at which there is something.
+///
+/// # Errors
+/// `Io` where a place cannot be looked at for another reason than that nothing is there.
+pub(crate) fn find(places: &[PathBuf]) -> Result<Option<PathBuf>> {
+    for place in places {
+        match fs::metadata(place) {
+            Ok(_) => return Ok(Some(place.clone())),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error) => return Err(Error::io(place, error)),
+        }
+    }
+    Ok(None)
+}
+
+/// The error for data that has no sidecar where one is needed.
+pub(crate) fn missing(data: &Path) -> Error {
+    Error::new(ErrorKind::Io(io::ErrorKind::NotFound), "the file has no index")
+        .at_path(data)
+        .with_help("write it with `tfr-index build`")
+}
+
+/// Waits for its lock and writes a sidecar.
+pub(crate) fn save_at(place: &Path, bytes: &[u8]) -> Result<()> {
+    let _lock = Lock::acquire(place)?;
+    write(place, bytes)
+}
+
+/// Writes a sidecar: temporary name, fsync, rename, fsync of the folder. The lock is held.
+pub(crate) fn write(place: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = folder_of(place);
+    fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let temporary = folder.join(format!("{}{}-{unique}.tmp", temporary_prefix(place), std::process::id()));
+    let put = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, place)
+    };
+    if let Err(error) = put() {
+        let _ = fs::remove_file(&temporary);
+        return Err(Error::io(place, error));
+    }
+    sync_folder(folder);
+    Ok(())
+}
+
+/// Makes renames in a folder durable, where the system can do that.
+pub(crate) fn sync_folder(folder: &Path) {
+    #[cfg(unix)]
+    {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+/// Removes the sidecar of data that is about to be replaced.
+pub(crate) fn remove(data: &Path) -> Result<()> {
+    for place in locate(data, None) {
+        match fs::remove_file(&place) {
+            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Err(Error::io(place, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn folder_of(place: &Path) -> &Path {
+    place.parent().unwrap_or(Path::new(""))
+}
+
+/// Temporary and lock names do not hold the data file's name, which may already be as long as names can be.
+fn temporary_prefix(place: &Path) -> String {
+    let name = place.file_name().unwrap_or_default();
+    format!(".{:08x}-", crc::crc32c(name.as_encoded_bytes()))
+}
+
+/// The right to write one sidecar, among all processes. Given back when dropped or when the process dies.
+pub(crate) struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    /// Waits until no other process builds this sidecar. `Ok(None)` where the file system knows no locks.
+    ///
+    /// # Errors
+    /// `Io` where the folder cannot be written.
+    pub(crate) fn acquire(place: &Path) -> Result<Option<Lock>> {
+        let folder = folder_of(place);
+        fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
+        let path = folder.join(format!("{}lock", temporary_prefix(place)));
+        loop {
+            let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+            let file = open.map_err(|error| Error::io(&path, error))?;
+            if file.lock().is_err() {
+                return Ok(None);
+            }
+            // Who held it before has removed the name: then another may already hold the lock on a new file.
+            if same_file(&file, &path) {
+                let lock = Lock { path, _file: file };
+                lock.sweep(folder, place);
+                return Ok(Some(lock));
+            }
+        }
+    }
+
+    /// Removes what builders that died have left: as long as the lock is held, nobody writes.
+    fn sweep(&self, folder: &Path, place: &Path) {
+        let prefix = temporary_prefix(place);
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.as_encoded_bytes();
+            if name.starts_with(prefix.as_bytes()) && name.ends_with(b".tmp") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(unix)]
+fn same_file(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
+    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if id(&a) == id(&b))
+}
+
+#[cfg(not(unix))]
+fn same_file(_file: &File, path: &Path) -> bool {
+    path.exists()
+}
