@@ -1,0 +1,383 @@
+//! Marker segments: everything between the picture's entropy-coded data (ITU T.81, B.2).
+
+use super::frame::{COEFFICIENTS, Component, Frame, NATURAL};
+use super::huffman::Spec;
+use super::{ColorSpace, Error};
+
+pub(super) const SOI: u8 = 0xd8;
+pub(super) const EOI: u8 = 0xd9;
+pub(super) const RST0: u8 = 0xd0;
+pub(super) const SOF0: u8 = 0xc0;
+const SOS: u8 = 0xda;
+
+/// A component's part in a scan.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ScanComponent {
+    /// Index into [`Frame::components`].
+    pub index: usize,
+    pub dc_table: u8,
+    pub ac_table: u8,
+}
+
+/// What a SOS segment says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ScanHeader {
+    parts: [ScanComponent; 4],
+    count: usize,
+    /// First and last coefficient in zigzag order.
+    pub first: u8,
+    pub last: u8,
+    /// Point transform of the scan before on the same coefficients, and of this one.
+    pub high: u8,
+    pub low: u8,
+    /// Offset of the segment in the file.
+    pub offset: usize,
+}
+
+impl ScanHeader {
+    pub(super) fn parts(&self) -> &[ScanComponent] {
+        &self.parts[..self.count]
+    }
+}
+
+/// What ended a run of marker segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// A scan begins; entropy-coded data follows.
+    Scan,
+    /// End of image.
+    End,
+}
+
+/// Reads marker segments, and keeps what they define.
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    pub position: usize,
+    /// A marker that was met in entropy-coded data and still has to be dealt with.
+    pub pending: Option<u8>,
+    seen_soi: bool,
+    pub frame: Option<Frame>,
+    pub scan: ScanHeader,
+    pub quant: [Option<[u16; COEFFICIENTS]>; 4],
+    pub dc: [Option<Spec>; 4],
+    pub ac: [Option<Spec>; 4],
+    /// MCUs between restart markers, 0 for none.
+    pub restart_interval: u32,
+    jfif: bool,
+    /// The colour transform of an Adobe marker.
+    adobe: Option<u8>,
+    pub warnings: u32,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader {
+            bytes,
+            position: 0,
+            pending: None,
+            seen_soi: false,
+            frame: None,
+            scan: ScanHeader::default(),
+            quant: [None; 4],
+            dc: [const { None }; 4],
+            ac: [const { None }; 4],
+            restart_interval: 0,
+            jfif: false,
+            adobe: None,
+            warnings: 0,
+        }
+    }
+
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// True where an Adobe marker was met.
+    pub(super) fn is_adobe(&self) -> bool {
+        self.adobe.is_some()
+    }
+
+    /// Reads segments up to and with the next SOS, or to the end of the image.
+    pub(super) fn next_stop(&mut self) -> Result<Stop, Error> {
+        loop {
+            let marker = match self.pending.take() {
+                Some(marker) => marker,
+                None if self.seen_soi => self.next_marker()?,
+                None => self.first_marker()?,
+            };
+            match marker {
+                SOI if self.seen_soi => return Err(self.malformed("SOI twice")),
+                SOI => {
+                    self.seen_soi = true;
+                    self.restart_interval = 0;
+                }
+                0xc0 | 0xc1 => self.frame_header(false)?,
+                0xc2 => self.frame_header(true)?,
+                0xc3 | 0xc5..=0xc7 | 0xc9..=0xcb | 0xcd..=0xcf | 0xc8 | 0xf7 => {
+                    return Err(self.other_process(marker));
+                }
+                SOS => {
+                    self.scan_header()?;
+                    return Ok(Stop::Scan);
+                }
+                EOI => return Ok(Stop::End),
+                0xc4 => self.huffman_tables()?,
+                0xdb => self.quantisation_tables()?,
+                0xdd => self.restart_definition()?,
+                0xe0 => self.application_0()?,
+                0xee => self.application_14()?,
+                // DAC, DNL, APPn and COM are skipped; RSTn and TEM have no parameters.
+                0xcc | 0xdc | 0xe1..=0xed | 0xef | 0xfe => {
+                    self.skip()?;
+                }
+                0xd0..=0xd7 | 0x01 => {}
+                _ => return Err(self.malformed("unknown marker")),
+            }
+        }
+    }
+
+    fn first_marker(&mut self) -> Result<u8, Error> {
+        match self.bytes {
+            [0xff, SOI, ..] => {
+                self.position = 2;
+                Ok(SOI)
+            }
+            [] | [0xff] => Err(self.truncated()),
+            _ => Err(Error::malformed("no SOI marker at the start: not a JPEG file", 0)),
+        }
+    }
+
+    /// The next marker; whatever comes before it is skipped with a warning.
+    pub(super) fn next_marker(&mut self) -> Result<u8, Error> {
+        let start = self.position;
+        let (marker, at) = find_marker(self.bytes, self.position).ok_or_else(|| self.truncated())?;
+        self.warnings += u32::from(at > start && self.bytes[start] != 0xff);
+        self.position = at + 2;
+        Ok(marker)
+    }
+
+    pub(super) fn truncated(&self) -> Error {
+        Error::Truncated { offset: self.bytes.len() }
+    }
+
+    fn malformed(&self, reason: &'static str) -> Error {
+        Error::malformed(reason, self.position.saturating_sub(2))
+    }
+
+    /// The parameters of a segment, without its length.
+    fn segment(&mut self) -> Result<&'a [u8], Error> {
+        let start = self.position;
+        let length = match self.bytes.get(start..start + 2) {
+            Some(&[high, low]) => usize::from(u16::from_be_bytes([high, low])),
+            _ => return Err(self.truncated()),
+        };
+        if length < 2 {
+            return Err(self.malformed("bogus segment length"));
+        }
+        let body = self.bytes.get(start + 2..start + length).ok_or_else(|| self.truncated())?;
+        self.position = start + length;
+        Ok(body)
+    }
+
+    /// Skips a segment. As in libjpeg, a length that is too short for itself skips just the length.
+    fn skip(&mut self) -> Result<(), Error> {
+        match self.bytes.get(self.position..self.position + 2) {
+            Some([0, 0 | 1]) => self.position += 2,
+            _ => {
+                self.segment()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn other_process(&self, marker: u8) -> Error {
+        let what = match marker {
+            0xc3 => "lossless coding (SOF3)",
+            0xc5..=0xc7 => "hierarchical coding (SOF5 to SOF7)",
+            0xc9 | 0xca => "arithmetic coding (SOF9, SOF10)",
+            0xcb => "lossless arithmetic coding (SOF11)",
+            0xcd..=0xcf => "hierarchical arithmetic coding (SOF13 to SOF15)",
+            0xf7 => "JPEG-LS coding (SOF55)",
+            _ => "an extension (JPG)",
+        };
+        Error::unsupported(what, self.position - 2)
+    }
+
+    fn frame_header(&mut self, progressive: bool) -> Result<(), Error> {
+        let offset = self.position - 2;
+        if self.frame.is_some() {
+            return Err(self.malformed("more than one SOF"));
+        }
+        let body = self.segment()?;
+        let [precision, h1, h0, w1, w0, count, rest @ ..] = body else {
+            return Err(Error::malformed("bogus SOF length", offset));
+        };
+        let height = usize::from(u16::from_be_bytes([*h1, *h0]));
+        let width = usize::from(u16::from_be_bytes([*w1, *w0]));
+        if height == 0 {
+            return Err(Error::unsupported("its height given after the data (DNL)", offset));
+        }
+        if width == 0 || *count == 0 {
+            return Err(Error::malformed("empty image", offset));
+        }
+        if rest.len() != usize::from(*count) * 3 {
+            return Err(Error::malformed("bogus SOF length", offset));
+        }
+        let components = rest
+            .chunks_exact(3)
+            .map(|c| Component {
+                id: c[0],
+                h: usize::from(c[1] >> 4),
+                v: usize::from(c[1] & 15),
+                quant_index: c[2],
+                width: 0,
+                height: 0,
+                block_cols: 0,
+                block_rows: 0,
+                padded_cols: 0,
+                padded_rows: 0,
+            })
+            .collect();
+        self.frame = Some(Frame {
+            width,
+            height,
+            precision: *precision,
+            progressive,
+            components,
+            max_h: 0,
+            max_v: 0,
+            mcu_cols: 0,
+            mcu_rows: 0,
+            offset,
+        });
+        Ok(())
+    }
+
+    fn scan_header(&mut self) -> Result<(), Error> {
+        let offset = self.position - 2;
+        let bad = |reason| Error::malformed(reason, offset);
+        let Some(frame) = &self.frame else { return Err(bad("SOS before SOF")) };
+        let ids: Vec<u8> = frame.components.iter().take(4).map(|c| c.id).collect();
+        let body = self.segment()?;
+        let Some((&count, rest)) = body.split_first() else { return Err(bad("bogus SOS length")) };
+        let count = usize::from(count);
+        if !(1..=4).contains(&count) || rest.len() != count * 2 + 3 {
+            return Err(bad("bogus SOS length"));
+        }
+        let mut scan = ScanHeader { count, offset, ..ScanHeader::default() };
+        for (i, part) in rest[..count * 2].chunks_exact(2).enumerate() {
+            // As in libjpeg: a component is found only while no earlier part of the scan has its place in the frame.
+            let index = (0..ids.len())
+                .find(|&index| ids[index] == part[0] && index >= i)
+                .filter(|index| scan.parts[..i].iter().all(|p| p.index != *index))
+                .ok_or_else(|| bad("bogus component in a scan"))?;
+            scan.parts[i] = ScanComponent { index, dc_table: part[1] >> 4, ac_table: part[1] & 15 };
+        }
+        let [first, last, transform] = rest[count * 2..] else { return Err(bad("bogus SOS length")) };
+        (scan.first, scan.last) = (first, last);
+        (scan.high, scan.low) = (transform >> 4, transform & 15);
+        self.scan = scan;
+        Ok(())
+    }
+
+    fn huffman_tables(&mut self) -> Result<(), Error> {
+        let offset = self.position - 2;
+        let mut rest = self.segment()?;
+        while let Some((head, tail)) = rest.split_at_checked(17) {
+            let counts: &[u8; 16] = head[1..].try_into().expect("16 counts");
+            let total: usize = counts.iter().map(|&n| usize::from(n)).sum();
+            if total > 256 || total > tail.len() {
+                return Err(Error::malformed("bogus Huffman table", offset));
+            }
+            let spec = Spec::new(counts, &tail[..total]);
+            match head[0] {
+                index @ 0..=3 => self.dc[usize::from(index)] = Some(spec),
+                index @ 0x10..=0x13 => self.ac[usize::from(index & 3)] = Some(spec),
+                _ => return Err(Error::malformed("bogus Huffman table number", offset)),
+            }
+            rest = &tail[total..];
+        }
+        if rest.is_empty() { Ok(()) } else { Err(Error::malformed("bogus DHT length", offset)) }
+    }
+
+    fn quantisation_tables(&mut self) -> Result<(), Error> {
+        let offset = self.position - 2;
+        let mut rest = self.segment()?;
+        while let Some((&head, tail)) = rest.split_first() {
+            if head & 15 > 3 {
+                return Err(Error::malformed("bogus quantisation table number", offset));
+            }
+            let width = if head >> 4 == 0 { 1 } else { 2 };
+            let (values, next) = tail
+                .split_at_checked(COEFFICIENTS * width)
+                .ok_or_else(|| Error::malformed("bogus DQT length", offset))?;
+            let mut table = [0u16; COEFFICIENTS];
+            for (k, value) in values.chunks_exact(width).enumerate() {
+                table[usize::from(NATURAL[k])] = value.iter().fold(0, |v, &b| v << 8 | u16::from(b));
+            }
+            self.quant[usize::from(head & 3)] = Some(table);
+            rest = next;
+        }
+        Ok(())
+    }
+
+    fn restart_definition(&mut self) -> Result<(), Error> {
+        let offset = self.position - 2;
+        let &[high, low] = self.segment()? else { return Err(Error::malformed("bogus DRI length", offset)) };
+        self.restart_interval = u32::from(u16::from_be_bytes([high, low]));
+        Ok(())
+    }
+
+    fn application_0(&mut self) -> Result<(), Error> {
+        let body = self.segment()?;
+        self.jfif |= body.len() >= 14 && body.starts_with(b"JFIF\0");
+        Ok(())
+    }
+
+    fn application_14(&mut self) -> Result<(), Error> {
+        let body = self.segment()?;
+        if body.len() >= 12 && body.starts_with(b"Adobe") {
+            self.adobe = Some(body[11]);
+        }
+        Ok(())
+    }
+
+    /// The meaning of the components, by libjpeg's rules: JFIF says YCbCr, else the Adobe marker tells, else the
+    /// component identifiers do.
+    pub(super) fn color_space(&mut self) -> Result<ColorSpace, Error> {
+        let Some(frame) = &self.frame else { return Err(self.malformed("no SOF")) };
+        let ids: Vec<u8> = frame.components.iter().map(|c| c.id).collect();
+        let mut odd = false;
+        let space = match (&ids[..], self.jfif, self.adobe) {
+            ([_], ..) => ColorSpace::Gray,
+            ([_, _, _], true, _) => ColorSpace::YCbCr,
+            ([_, _, _], false, Some(0)) => ColorSpace::Rgb,
+            ([_, _, _], false, Some(transform)) => {
+                odd = transform != 1;
+                ColorSpace::YCbCr
+            }
+            (b"RGB", false, None) => ColorSpace::Rgb,
+            ([_, _, _], false, None) => ColorSpace::YCbCr,
+            ([_, _, _, _], _, Some(0) | None) => ColorSpace::Cmyk,
+            ([_, _, _, _], _, Some(transform)) => {
+                odd = transform != 2;
+                ColorSpace::Ycck
+            }
+            _ => return Err(Error::unsupported("2 or more than 4 components", frame.offset)),
+        };
+        self.warnings += u32::from(odd);
+        Ok(space)
+    }
+}
+
+/// The next marker at or after a position, and where its last FF is. A zero after FF is data, FF after FF is fill.
+pub(super) fn find_marker(bytes: &[u8], mut position: usize) -> Option<(u8, usize)> {
+    loop {
+        let ff = position + bytes.get(position..)?.iter().position(|&b| b == 0xff)?;
+        let code = ff + 1 + bytes[ff + 1..].iter().position(|&b| b != 0xff)?;
+        match bytes[code] {
+            0 => position = code + 1,
+            marker => return Some((marker, code - 1)),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Progressive entropy decoding: four kinds of scans (ITU T.81, G.2).
+
+use super::bits::BitReader;
+use super::frame::{COEFFICIENTS, NATURAL};
+use super::huffman::{END, Table};
+use super::sequential::{look_up, symbol};
+
+/// A band of coefficients in zigzag order, first and last, and the scan's point transform.
+#[derive(Clone, Copy)]
+pub(super) struct Band {
+    pub first: usize,
+    pub last: usize,
+    pub low: u32,
+}
+
+/// First scan of a DC coefficient.
+pub(super) fn dc_first(reader: &mut BitReader<'_>, table: &Table, prediction: &mut i32, low: u32) -> i16 {
+    let (_, difference) = symbol(reader, table);
+    *prediction = prediction.wrapping_add(difference);
+    prediction.wrapping_shl(low) as i16
+}
+
+/// First scan of a band of AC coefficients. Returns the number of following blocks that are known to be empty.
+pub(super) fn ac_first(
+    reader: &mut BitReader<'_>,
+    table: &Table,
+    band: Band,
+    block: &mut [i16; COEFFICIENTS],
+) -> u32 {
+    let mut k = band.first;
+    while k <= band.last {
+        let (entry, value) = symbol(reader, table);
+        if entry >> 24 >= END {
+            return end_of_band(reader, entry) - 1;
+        }
+        k += (entry >> 24) as usize;
+        if entry >> 16 & 15 != 0 {
+            block[usize::from(NATURAL[k - 1])] = value.wrapping_shl(band.low) as i16;
+        }
+    }
+    0
+}
+
+/// Refinement of a band of AC coefficients by one bit. `empty` is the number of blocks, this one included, that
+/// bring no new coefficients; returns that number for the blocks that follow.
+pub(super) fn ac_refine(
+    reader: &mut BitReader<'_>,
+    table: &Table,
+    band: Band,
+    block: &mut [i16; COEFFICIENTS],
+    mut empty: u32,
+) -> u32 {
+    let plus = 1i16 << band.low;
+    let mut k = band.first;
+    if empty == 0 {
+        while k <= band.last {
+            let entry = look_up(reader, table);
+            reader.consume(entry >> 8);
+            if entry >> 24 >= END {
+                empty = end_of_band(reader, entry);
+                break;
+            }
+            let mut run = (entry >> 24) - 1;
+            let size = entry >> 16 & 15;
+            let mut new = 0;
+            if size != 0 {
+                // The size should be 1; libjpeg reads one bit whatever it is.
+                reader.warnings += u32::from(size != 1);
+                new = if reader.bit() { plus } else { plus.wrapping_neg() };
+            }
+            // Passes over `run` coefficients that are still zero, and refines the others on the way.
+            while k <= band.last {
+                let coefficient = &mut block[usize::from(NATURAL[k])];
+                if *coefficient != 0 {
+                    refine(reader, coefficient, plus);
+                } else if run == 0 {
+                    break;
+                } else {
+                    run -= 1;
+                }
+                k += 1;
+            }
+            if new != 0 {
+                block[usize::from(NATURAL[k])] = new;
+            }
+            k += 1;
+        }
+    }
+    if empty == 0 {
+        return 0;
+    }
+    while k <= band.last {
+        let coefficient = &mut block[usize::from(NATURAL[k])];
+        if *coefficient != 0 {
+            refine(reader, coefficient, plus);
+        }
+        k += 1;
+    }
+    empty - 1
+}
+
+/// A correction bit for a coefficient that is already known to be non-zero.
+#[inline(always)]
+fn refine(reader: &mut BitReader<'_>, coefficient: &mut i16, plus: i16) {
+    if reader.bit() && *coefficient & plus == 0 {
+        let step = if *coefficient >= 0 { plus } else { plus.wrapping_neg() };
+        *coefficient = coefficient.wrapping_add(step);
+    }
+}
+
+/// The number of blocks of an end-of-band run, this one included.
+#[inline(always)]
+fn end_of_band(reader: &mut BitReader<'_>, entry: u32) -> u32 {
+    let run = entry >> 24 & 15;
+    (1 << run) + reader.bits(run)
+}

@@ -1,0 +1,65 @@
+//! Fear: pixels that differ from TensorFlow's by a bit, or a file that only one of the two decodes.
+
+mod jpeg_support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jpeg_support::sha256;
+use serde_json::Value;
+use tfrmap::image::jpeg::{self, Damage, Dct, Options, Output};
+
+/// Where we differ on purpose: the input, whether only its lenient cases, and why.
+const EXCEPTIONS: [(&str, bool, &str); 4] = [
+    ("jpg_arith", false, "arithmetic coding is refused by name"),
+    ("jpg_trunc_arith", false, "arithmetic coding is refused by name"),
+    ("jpg_trunc_", true, "the tail of recovered truncations: TensorFlow repeats the last row that it has"),
+    ("jpg_trunc_eoi_half", false, "nothing is missing but half of the end marker"),
+];
+
+fn check(folder: &Path, cases: &[Value]) {
+    let mut wrong = Vec::new();
+    for case in cases {
+        let id = case["id"].as_str().unwrap();
+        let input = case["input"].as_str().unwrap();
+        let lenient = case["lenient"] == true;
+        if EXCEPTIONS
+            .iter()
+            .any(|&(name, only_lenient, _)| input.starts_with(name) && (lenient || !only_lenient))
+        {
+            continue;
+        }
+        let options = Options {
+            dct: if case["dct"] == "accurate" { Dct::Accurate } else { Dct::Fast },
+            damage: if lenient { Damage::Lenient } else { Damage::Strict },
+            output: match case["channels"].as_u64() {
+                Some(1) => Output::Gray,
+                Some(3) => Output::Rgb,
+                _ => Output::Native,
+            },
+            ..Options::default()
+        };
+        let bytes = fs::read(folder.join("inputs").join(input)).unwrap();
+        match (jpeg::decode(&bytes, &options), case["ok"] == true) {
+            (Ok(image), true) => {
+                let shape = [u64::from(image.height), u64::from(image.width), image.channels as u64];
+                if case["shape"] != Value::from(shape.to_vec()) {
+                    wrong.push(format!("{id}: shape {shape:?}, not {}", case["shape"]));
+                } else if case["sha256"] != sha256(&image.pixels) {
+                    wrong.push(format!("{id}: other pixels ({case})"));
+                }
+            }
+            (Err(_), false) => {}
+            (Ok(_), false) => wrong.push(format!("{id}: decoded, where TensorFlow fails ({case})")),
+            (Err(error), true) => wrong.push(format!("{id}: {error} ({case})")),
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} cases differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[test]
+fn pixels_equal_tensorflows() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/images");
+    let golden: Value = serde_json::from_slice(&fs::read(folder.join("jpeg.json")).unwrap()).unwrap();
+    check(&folder, golden["cases"].as_array().unwrap());
+}
