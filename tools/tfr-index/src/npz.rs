@@ -5,33 +5,6 @@
 
 use std::io::{self, Write};
 
-/// The element type of an array, as NumPy's `descr`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dtype {
-    /// Unsigned bytes.
-    U8,
-    /// 64-bit unsigned integers, little-endian.
-    U64,
-    /// 64-bit integers, little-endian.
-    I64,
-    /// 32-bit floats, little-endian.
-    F32,
-    /// Booleans, one byte each.
-    Bool,
-}
-
-impl Dtype {
-    fn descr(self) -> &'static str {
-        match self {
-            Dtype::U8 => "|u1",
-            Dtype::U64 => "<u8",
-            Dtype::I64 => "<i8",
-            Dtype::F32 => "<f4",
-            Dtype::Bool => "|b1",
-        }
-    }
-}
-
 /// Writes arrays one after another into one `.npz`.
 pub struct NpzWriter<W: Write> {
     out: W,
@@ -59,15 +32,15 @@ impl<W: Write> NpzWriter<W> {
         NpzWriter { out, offset: 0, entries: Vec::new() }
     }
 
-    /// Adds an array under a name: its bytes in C order, little-endian.
-    pub fn array(&mut self, name: &str, dtype: Dtype, shape: &[usize], data: &[u8]) -> io::Result<()> {
+    /// Adds an array under a name: its type as NumPy's `descr` (`<f4`), its shape, and its bytes in C order.
+    pub fn array(&mut self, name: &str, descr: &str, shape: &[usize], data: &[u8]) -> io::Result<()> {
         if name.len() > 65_000 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "a key is too long for the name of a zip entry",
             ));
         }
-        let header = npy_header(dtype, shape);
+        let header = npy_header(descr, shape);
         let mut crc = crc32fast::Hasher::new();
         crc.update(&header);
         crc.update(data);
@@ -180,10 +153,10 @@ impl Entry {
 }
 
 /// The header of an `.npy`, padded so that the data begins at a multiple of 64.
-fn npy_header(dtype: Dtype, shape: &[usize]) -> Vec<u8> {
+fn npy_header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let mut sizes: String = shape.iter().map(|size| format!("{size}, ")).collect();
     sizes.truncate(sizes.len().saturating_sub(if shape.len() == 1 { 1 } else { 2 }));
-    let dict = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({sizes}), }}", dtype.descr());
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
     // magic 6, version 2, length 2 or 4, text, newline
     let short = (10 + dict.len() + 1).next_multiple_of(64);
     let long = short - 10 > usize::from(u16::MAX);
@@ -221,7 +194,7 @@ mod tests {
     #[test]
     fn shapes_read_as_python_tuples() {
         let text =
-            |shape: &[usize]| String::from_utf8_lossy(&npy_header(Dtype::F32, shape)[10..]).into_owned();
+            |shape: &[usize]| String::from_utf8_lossy(&npy_header("<f4", shape)[10..]).into_owned();
         assert!(text(&[]).contains("'shape': (), }"));
         assert!(text(&[3]).contains("'shape': (3,), }"));
         assert!(text(&[10, 224, 224, 3]).contains("'shape': (10, 224, 224, 3), }"));
@@ -230,7 +203,7 @@ mod tests {
     #[test]
     fn data_begins_at_a_multiple_of_64() {
         for rank in 0..40 {
-            let header = npy_header(Dtype::U8, &vec![12345; rank]);
+            let header = npy_header("|u1", &vec![12345; rank]);
             assert_eq!(header.len() % 64, 0);
             assert_eq!(header.last(), Some(&b'\n'));
             assert_eq!(usize::from(u16::from_le_bytes([header[8], header[9]])), header.len() - 10);
@@ -241,8 +214,8 @@ mod tests {
     fn an_archive_is_the_same_each_time_and_well_formed() {
         let make = || {
             let mut npz = NpzWriter::new(Vec::new());
-            npz.array("a/b", Dtype::I64, &[2], &[0; 16]).unwrap();
-            npz.array("empty", Dtype::U8, &[0], &[]).unwrap();
+            npz.array("a/b", "<i8", &[2], &[0; 16]).unwrap();
+            npz.array("empty", "|u1", &[0], &[]).unwrap();
             npz.finish().unwrap()
         };
         let bytes = make();

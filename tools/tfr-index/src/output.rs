@@ -182,6 +182,11 @@ impl Table {
         Table { rows: Vec::new(), right: right.to_vec() }
     }
 
+    /// True where no row was added.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Adds a row.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());
