@@ -83,6 +83,31 @@ impl Store {
         open(options, path).map_err(|error| error.at_path(path))
     }
 
+    /// Opens a data file by walking over its frames, whatever sidecar it has, and writes none: for those who check or
+    /// repair files. Where a frame cannot be walked over, the store holds the records before it, and the error tells
+    /// what is wrong there.
+    ///
+    /// # Errors
+    /// `Io` where the file cannot be read.
+    pub fn scan(options: &OpenOptions, path: impl AsRef<Path>) -> Result<(Store, Option<Error>)> {
+        let path = path.as_ref();
+        let scan = index::scan_file(path, 0).map_err(|error| error.at_path(path))?;
+        let store = Store::new(options, path, Index::from_frames(&scan.frames), None);
+        Ok((store.map_err(|error| error.at_path(path))?, scan.problem))
+    }
+
+    fn new(options: &OpenOptions, path: &Path, index: Index, sidecar: Option<PathBuf>) -> Result<Store> {
+        let (len, data_len, checksum) = (index.len(), index.data_len(), index.checksum()?);
+        let place = match sidecar {
+            Some(sidecar) if !index.is_small() => IndexPlace::Sidecar(sidecar),
+            Some(_) => IndexPlace::Memory(Arc::new(index.into_memory()?)),
+            None => IndexPlace::Memory(Arc::new(index)),
+        };
+        let (path, id) = (path.into(), pool::new_id());
+        let (access, verify) = (options.get_access(), options.get_verify());
+        Ok(Store { path, id, len, data_len, checksum, access, verify, index: place, opened: OnceLock::new() })
+    }
+
     /// The number of records.
     pub fn len(&self) -> u64 {
         self.len
@@ -273,7 +298,6 @@ impl fmt::Debug for Store {
 }
 
 fn open(options: &OpenOptions, path: &Path) -> Result<Store> {
-    let access = options.get_access();
     let data = DataFile::open(path, Access::Read)?;
     let places = index::locate(path, options.get_index_dir());
     let found = match index::find(&places)? {
@@ -288,14 +312,7 @@ fn open(options: &OpenOptions, path: &Path) -> Result<Store> {
             (index, Some(sidecar))
         }
     };
-    let (len, data_len, checksum) = (index.len(), index.data_len(), index.checksum()?);
-    let place = match sidecar {
-        Some(sidecar) if !index.is_small() => IndexPlace::Sidecar(sidecar),
-        Some(_) => IndexPlace::Memory(Arc::new(index.into_memory()?)),
-        None => IndexPlace::Memory(Arc::new(index)),
-    };
-    let (path, id, verify) = (path.into(), pool::new_id(), options.get_verify());
-    Ok(Store { path, id, len, data_len, checksum, access, verify, index: place, opened: OnceLock::new() })
+    Store::new(options, path, index, sidecar)
 }
 
 fn without_sidecar(options: &OpenOptions, path: &Path, data: &DataFile, places: &[PathBuf]) -> Result<Built> {

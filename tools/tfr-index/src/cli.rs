@@ -1,9 +1,8 @@
 //! The command line: its commands, what they share, and the way from arguments to an exit code.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cmd;
 use crate::failure::{Exit, Result};
@@ -38,30 +37,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Build(cmd::build::Args),
+    Info(cmd::info::Args),
     Completions(cmd::completions::Args),
-}
-
-/// The data set that a command works on.
-#[derive(Args, Clone)]
-pub struct Input {
-    /// Files, folders or quoted patterns.
-    #[arg(value_name = "PATH", required = true)]
-    pub paths: Vec<PathBuf>,
-
-    #[command(flatten)]
-    pub options: InputOptions,
-}
-
-/// How a data set is opened.
-#[derive(Args, Clone)]
-pub struct InputOptions {
-    /// Keep indexes in this folder instead of beside the data.
-    #[arg(long, value_name = "DIR")]
-    pub index_dir: Option<PathBuf>,
-
-    /// Go on where shards of an `-of-` set are missing.
-    #[arg(long)]
-    pub allow_missing_shards: bool,
 }
 
 /// Parses the command line, runs the command and tells how it went.
@@ -86,6 +64,8 @@ pub fn run() -> ExitCode {
 
 fn dispatch(command: Command, out: &mut Output) -> Result<Exit> {
     match command {
+        Command::Build(args) => cmd::build::run(&args, out),
+        Command::Info(args) => cmd::info::run(&args, out),
         Command::Completions(args) => cmd::completions::run(&args, Cli::command(), out),
     }
 }

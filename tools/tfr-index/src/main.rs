@@ -6,10 +6,11 @@ mod atomic;
 mod cli;
 mod cmd;
 mod failure;
+mod input;
 mod npz;
 mod output;
 mod progress;
-mod select;
+mod selection;
 mod sheet;
 mod units;
 

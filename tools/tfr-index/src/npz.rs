@@ -193,8 +193,7 @@ mod tests {
 
     #[test]
     fn shapes_read_as_python_tuples() {
-        let text =
-            |shape: &[usize]| String::from_utf8_lossy(&npy_header("<f4", shape)[10..]).into_owned();
+        let text = |shape: &[usize]| String::from_utf8_lossy(&npy_header("<f4", shape)[10..]).into_owned();
         assert!(text(&[]).contains("'shape': (), }"));
         assert!(text(&[3]).contains("'shape': (3,), }"));
         assert!(text(&[10, 224, 224, 3]).contains("'shape': (10, 224, 224, 3), }"));

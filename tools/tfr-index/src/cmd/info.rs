@@ -178,12 +178,12 @@ fn print(shards: &[Shard], total: Sizes, out: &mut Output) -> Result<()> {
         units::bytes(bytes)
     );
     out.text(out.paint(Tone::Bold, head))?;
-    if total.records > 0 {
+    if let Some(mean) = total.total.checked_div(total.records) {
         out.text(format!(
             "payloads: {} in all; smallest {}, mean {}, largest {}",
             units::bytes(total.total),
             units::bytes(total.min),
-            units::bytes(total.total / total.records),
+            units::bytes(mean),
             units::bytes(total.max)
         ))?;
     }
