@@ -14,6 +14,9 @@ mod sniff;
 pub use dataset::DatasetWriter;
 pub use error::{Error, ErrorKind, FramePart, Result};
 pub use file::Access;
-pub use index::{BuildEvent, BuildReport, BuildStatus, Index, IndexBuilder, Span};
+pub use index::{BuildEvent, BuildReport, BuildStatus, Index, IndexBuilder, IndexState, Span};
 pub use order::{ORDER_VERSION, Order};
-pub use record::{MissingIndex, OpenOptions, Record, RecordReader, RecordWriter, Store, Verify};
+pub use record::{
+    FileVerifier, MissingIndex, OpenOptions, Record, RecordReader, RecordWriter, Salvage, Salvaged, Store,
+    Verify, VerifyEvent, VerifySummary,
+};

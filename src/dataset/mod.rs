@@ -1,6 +1,8 @@
 //! Data sets: files in order, and the writing of them.
 
-pub(crate) mod paths;
+mod names;
+mod paths;
+mod pattern;
 mod writer;
 
 use std::path::PathBuf;

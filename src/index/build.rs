@@ -9,11 +9,15 @@ use crate::error::{Error, Result};
 use crate::file::{Access, DataFile};
 
 use super::scan::{self, Frames, Scan};
-use super::{Index, identity, sidecar};
+use super::{Index, identity, payload, sidecar};
 
 /// Frames of an old index that are compared with the data before it is believed: enough to find a replaced file, few
 /// enough to cost nothing.
 const SAMPLES: u64 = 64;
+/// Bytes of a file between two reports of progress.
+const WINDOW: u64 = 8 << 30;
+/// The same where payloads are checked, which should still be in memory from the walk.
+const CHECK_WINDOW: u64 = 256 << 20;
 
 /// Scans a whole data file.
 pub(crate) fn scan_file(data: &Path, threads: usize) -> Result<Scan> {
@@ -32,7 +36,7 @@ pub(crate) enum Built {
 
 /// Builds the index of data that has no sidecar, or waits for another process that does. Where it cannot be saved it
 /// stays in memory, which is said once a folder.
-pub(crate) fn build_or_wait(data: &Path, places: &[PathBuf]) -> Result<Built> {
+pub(crate) fn build_or_wait(data: &Path, places: &[PathBuf], threads: usize) -> Result<Built> {
     let mut built = None;
     let mut failure = None;
     for place in places {
@@ -48,7 +52,7 @@ pub(crate) fn build_or_wait(data: &Path, places: &[PathBuf]) -> Result<Built> {
         }
         let index = match built.take() {
             Some(index) => index,
-            None => Index::build(data)?,
+            None => Index::build_with(data, threads)?,
         };
         match sidecar::write(place, &index.to_bytes()?) {
             Ok(()) => {
@@ -63,7 +67,7 @@ pub(crate) fn build_or_wait(data: &Path, places: &[PathBuf]) -> Result<Built> {
     if let Some(error) = failure {
         say_once(data, &error);
     }
-    built.map_or_else(|| Index::build(data), Ok).map(Built::Memory)
+    built.map_or_else(|| Index::build_with(data, threads), Ok).map(Built::Memory)
 }
 
 fn say_once(data: &Path, error: &Error) {
@@ -233,29 +237,60 @@ impl IndexBuilder {
         let place = &places[0];
         let _lock = sidecar::Lock::acquire(place)?;
         let old = sidecar::find(&places)?;
-        let mut status = if old.is_some() { BuildStatus::Rebuilt } else { BuildStatus::Built };
-        let mut frames = Frames::default();
-        if let (Some(old), false) = (&old, self.force)
-            && let Some(kept) = keep(old, &file)
-        {
-            frames = kept;
-            status = if frames.end == file.len() { BuildStatus::Fresh } else { BuildStatus::Extended };
-        }
-        let done = if self.check { 0 } else { frames.end };
-        on_event(BuildEvent::Progress { path, bytes: done });
-        let scan = scan::scan(&file, frames.end, u64::MAX, frames.offsets.len() as u64, threads)?;
-        frames.offsets.extend_from_slice(&scan.frames.offsets);
-        frames.crcs.extend_from_slice(&scan.frames.crcs);
-        frames.end = scan.frames.end;
-        report.records = frames.offsets.len() as u64;
-        if let Some(problem) = scan.problem {
-            return Err(problem);
-        }
-        on_event(BuildEvent::Progress { path, bytes: file.len() - done });
+        let kept = old.as_deref().filter(|_| !self.force).and_then(|old| keep(old, &file));
+        let scanned_from = if self.check { 0 } else { kept.as_ref().map_or(0, |kept| kept.end) };
+        let start = if self.check { None } else { kept.as_ref() };
+        on_event(BuildEvent::Progress { path, bytes: scanned_from });
+        let frames = self.scan(path, &file, start, threads, on_event, &mut report.records)?;
+        let status = match (&old, &kept) {
+            (None, _) => BuildStatus::Built,
+            (Some(_), Some(kept)) if frames.begins_with(kept) => {
+                if kept.end == frames.end {
+                    BuildStatus::Fresh
+                } else {
+                    BuildStatus::Extended
+                }
+            }
+            _ => BuildStatus::Rebuilt,
+        };
         if status != BuildStatus::Fresh {
             sidecar::write(place, &Index::from_frames(&frames).to_bytes()?)?;
         }
         Ok(status)
+    }
+
+    /// Scans a file from where `kept` ends, and checks payloads where that is asked for.
+    fn scan(
+        &self,
+        path: &Path,
+        file: &DataFile,
+        kept: Option<&Frames>,
+        threads: usize,
+        on_event: &dyn Fn(BuildEvent<'_>),
+        records: &mut u64,
+    ) -> Result<Frames> {
+        let mut frames = kept.cloned().unwrap_or_default();
+        *records = frames.offsets.len() as u64;
+        // Checked through the map where there is one: what is walked by reads jumps, and would not be read ahead.
+        let checked = if self.check { Some(DataFile::open(path, Access::Auto)?) } else { None };
+        let window = if self.check { CHECK_WINDOW } else { WINDOW };
+        while frames.end < file.len() {
+            let (from, first) = (frames.end, frames.offsets.len() as u64);
+            let scan = scan::scan(file, from, from.saturating_add(window), first, threads)?;
+            let bad =
+                checked.as_ref().map(|checked| payload::check(checked, &scan.frames, first, threads, None));
+            if let Some(problem) = bad.into_iter().flatten().next() {
+                *records = problem.record().unwrap_or(first);
+                return Err(problem);
+            }
+            frames.append(&scan.frames);
+            *records = frames.offsets.len() as u64;
+            on_event(BuildEvent::Progress { path, bytes: frames.end - from });
+            if let Some(problem) = scan.problem {
+                return Err(problem);
+            }
+        }
+        Ok(frames)
     }
 }
 

@@ -9,14 +9,15 @@ use super::{Entry, Index, format};
 
 const REBUILD: &str = "if the data is as it should be, write the index again with `tfr-index build`";
 
-/// The error for data that was replaced or grew after it was indexed.
-pub(crate) fn stale(reason: impl Into<std::borrow::Cow<'static, str>>) -> Error {
-    Error::new(ErrorKind::StaleIndex, reason).with_help(REBUILD)
+/// The error for data that was replaced or grew after it was indexed; `index` is what the index is called.
+pub(crate) fn stale(index: &str, reason: &str) -> Error {
+    Error::new(ErrorKind::StaleIndex, format!("{index} is out of date: {reason}")).with_help(REBUILD)
 }
 
-/// The error for an index that belongs to other data.
-pub(crate) fn mismatch(reason: impl Into<std::borrow::Cow<'static, str>>) -> Error {
-    Error::new(ErrorKind::IndexMismatch, reason).with_help(REBUILD)
+/// The error for an index that belongs to other data; `index` is what the index is called.
+pub(crate) fn mismatch(index: &str, reason: &str) -> Error {
+    Error::new(ErrorKind::IndexMismatch, format!("{index} does not fit this file: {reason}"))
+        .with_help(REBUILD)
 }
 
 /// Checks the data file's length against the index.
@@ -29,10 +30,11 @@ pub(crate) fn check_len(index: &Index, data: &DataFile) -> Result<()> {
         return Ok(());
     }
     if now < then {
-        return Err(mismatch(format!("the file has {now} bytes, but had {then} when it was indexed")));
+        let reason = format!("the file has {now} bytes, the one that was indexed had {then}");
+        return Err(mismatch(&index.name(), &reason));
     }
     check_ends(index, data)?;
-    Err(stale(format!("the file grew from {then} to {now} bytes after it was indexed")))
+    Err(stale(&index.name(), &format!("the file grew from {then} to {now} bytes")))
 }
 
 /// Checks the first and the last frame's headers and footers, and that the frames cover the file.
@@ -58,7 +60,7 @@ pub(crate) fn check_frame(index: &Index, data: &DataFile, i: u64) -> Result<()> 
     let (mut header, mut footer) = ([0; HEADER_LEN], [0; FOOTER_LEN]);
     let at = |error: Error| error.at_record(i).at_offset(entry.offset);
     if entry.end > data.len() {
-        return Err(at(mismatch("the file ends before the indexed record")));
+        return Err(at(mismatch(&index.name(), "the file ends before the indexed record")));
     }
     data.read_at(&mut header, entry.offset).map_err(at)?;
     data.read_at(&mut footer, entry.end - FOOTER_LEN as u64).map_err(at)?;
@@ -122,11 +124,12 @@ pub(crate) fn blame(index: &Index, crcs: Option<Crcs>) -> Error {
     }
     match crcs {
         Some(Crcs { payload, footer, .. }) if payload == footer => {
-            stale("the record is whole, but not the one that was indexed")
+            stale(&index.name(), "the record is whole, but not the one that was indexed")
         }
-        Some(_) => mismatch("neither the payload nor the CRC after it is as indexed"),
+        Some(_) => mismatch(&index.name(), "neither the payload nor the CRC after it is as indexed"),
         None => mismatch(
-            "no record of the indexed length is at this place: the index belongs to other data, or the data is damaged",
+            &index.name(),
+            "no record of the indexed length is at this place, or its header is damaged",
         ),
     }
 }

@@ -4,8 +4,11 @@ mod build;
 mod damage;
 mod format;
 mod identity;
+mod payload;
 mod scan;
 mod sidecar;
+mod state;
+mod text;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,9 +19,13 @@ use crate::frame;
 
 pub use build::{BuildEvent, BuildReport, BuildStatus, IndexBuilder};
 pub(crate) use build::{Built, build_or_wait, scan_file};
-pub(crate) use damage::{bad_header, zeros_to_eof};
+pub(crate) use damage::{bad_header, diagnose, zeros_to_eof};
 pub(crate) use identity::{Crcs, blame, check_ends, check_len, header_agrees};
+pub(crate) use payload::{Inspect, check as check_payloads};
+pub(crate) use scan::{Frames, find_header, scan};
 pub(crate) use sidecar::{find, locate, missing, remove as remove_sidecar, save_at, sync_folder};
+
+pub use state::IndexState;
 
 use format::Header;
 
@@ -46,6 +53,8 @@ pub(crate) struct Entry {
 pub struct Index {
     header: Header,
     body: Body,
+    /// The sidecar it was read from, for messages.
+    sidecar: Option<PathBuf>,
 }
 
 enum Body {
@@ -60,7 +69,12 @@ impl Index {
     /// `Io`, or what is wrong at the first frame that cannot be walked over: `Truncated`, `CorruptLength`,
     /// `LengthPastEnd`, `TrailingBytes`, `NotTfrecord`, `Compressed`. Payloads are not looked at.
     pub fn build(data: impl AsRef<Path>) -> Result<Index> {
-        let scan = build::scan_file(data.as_ref(), 0)?;
+        Index::build_with(data.as_ref(), 0)
+    }
+
+    /// As [`build`](Index::build), with at most so many threads (0: as many as are useful).
+    pub(crate) fn build_with(data: &Path, threads: usize) -> Result<Index> {
+        let scan = build::scan_file(data, threads)?;
         match scan.problem {
             None => Ok(Index::from_frames(&scan.frames)),
             Some(error) => Err(error),
@@ -92,6 +106,30 @@ impl Index {
         Ok(places[0].clone())
     }
 
+    /// Where the sidecar of a data file is written: `DIR/.tfrmap/NAME.tfri` for `DIR/NAME`, or `NAME.tfri` in
+    /// `index_dir`, or in the folder that `TFRMAP_INDEX_DIR` names. A symbolic link is followed first.
+    pub fn sidecar_path(data: impl AsRef<Path>, index_dir: Option<&Path>) -> PathBuf {
+        sidecar::locate(data.as_ref(), index_dir).swap_remove(0)
+    }
+
+    /// Checks that the index is whole and belongs to a data file: its checksum, the file's length, and the header and
+    /// footer of every record. Payloads are not read: see [`Store::verify`](crate::Store::verify).
+    ///
+    /// # Errors
+    /// `IndexCorrupt`, `StaleIndex`, `IndexMismatch`, `CorruptData`, `Io`.
+    pub fn check(&self, data: impl AsRef<Path>) -> Result<()> {
+        let data = data.as_ref();
+        let check = || -> Result<()> {
+            let file = DataFile::open(data, Access::Read)?;
+            file.advise_random();
+            self.check_body()?;
+            identity::check_len(self, &file)?;
+            identity::check_ends(self, &file)?;
+            (0..self.len()).try_for_each(|i| identity::check_frame(self, &file, i))
+        };
+        check().map_err(|error| error.at_path(data))
+    }
+
     /// The number of records.
     pub fn len(&self) -> u64 {
         self.header.count
@@ -114,6 +152,9 @@ impl Index {
     }
 
     /// The CRC-32C over all offsets and CRCs, as the sidecar holds it: equal for an index built anew of equal data.
+    ///
+    /// # Errors
+    /// `Io` where the index is read and that fails.
     pub fn checksum(&self) -> Result<u32> {
         let at = self.header.checksum_at().ok_or_else(|| format::corrupt("has an absurd count"))?;
         let mut bytes = [0; 4];
@@ -128,7 +169,14 @@ impl Index {
         let head = &mut head[..file.len().min(format::HEADER_LEN as u64) as usize];
         file.read_at(head, 0).map_err(|error| error.at_path(path))?;
         let header = Header::parse(head, file.len()).map_err(|error| error.at_path(path))?;
-        Ok(Index { header, body: Body::File(file) })
+        Ok(Index { header, body: Body::File(file), sidecar: Some(path.into()) })
+    }
+
+    /// What it is called in messages.
+    pub(crate) fn name(&self) -> String {
+        self.sidecar
+            .as_ref()
+            .map_or_else(|| "the index".into(), |path| format!("the index {}", path.display()))
     }
 
     /// True where holding the index in memory costs less than holding it open.
@@ -138,7 +186,7 @@ impl Index {
 
     /// The same index in memory.
     pub(crate) fn into_memory(self) -> Result<Index> {
-        Ok(Index { header: self.header, body: Body::Memory(self.to_bytes()?) })
+        Ok(Index { body: Body::Memory(self.to_bytes()?), ..self })
     }
 
     /// An index in memory.
@@ -149,7 +197,7 @@ impl Index {
     /// An index in memory, of frames that begin at `offsets`, have the footers `crcs`, and end at `end`.
     pub(crate) fn from_parts(offsets: &[u64], crcs: &[u32], end: u64) -> Index {
         let header = Header { count: offsets.len() as u64, data_len: end };
-        Index { header, body: Body::Memory(format::encode(offsets, crcs, end)) }
+        Index { header, body: Body::Memory(format::encode(offsets, crcs, end)), sidecar: None }
     }
 
     /// The frame of record `i`, which must be less than [`len`](Index::len).

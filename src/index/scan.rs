@@ -14,11 +14,27 @@ use crate::frame::{self, FOOTER_LEN, HEADER_LEN};
 use super::damage;
 
 /// Consecutive frames: where each begins, the CRC in its footer, and where the last one ends.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Frames {
     pub(crate) offsets: Vec<u64>,
     pub(crate) crcs: Vec<u32>,
     pub(crate) end: u64,
+}
+
+impl Frames {
+    /// Adds frames that follow these.
+    pub(crate) fn append(&mut self, next: &Frames) {
+        self.offsets.extend_from_slice(&next.offsets);
+        self.crcs.extend_from_slice(&next.crcs);
+        self.end = next.end;
+    }
+
+    /// True where these are `first` and perhaps more.
+    pub(crate) fn begins_with(&self, first: &Frames) -> bool {
+        self.offsets.starts_with(&first.offsets)
+            && self.crcs.starts_with(&first.crcs)
+            && self.end >= first.end
+    }
 }
 
 /// What a scan found: the frames up to the end asked for, or up to the first that cannot be walked over.

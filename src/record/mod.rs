@@ -2,14 +2,18 @@
 
 mod inflate;
 mod options;
+mod owned;
 mod pool;
 mod reader;
-mod record;
+mod salvage;
 mod store;
+mod verify;
 mod writer;
 
 pub use options::{MissingIndex, OpenOptions, Verify};
+pub use owned::Record;
 pub use reader::RecordReader;
-pub use record::Record;
+pub use salvage::{Salvage, Salvaged};
 pub use store::Store;
+pub use verify::{FileVerifier, VerifyEvent, VerifySummary};
 pub use writer::RecordWriter;

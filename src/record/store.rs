@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,11 @@ use super::{MissingIndex, OpenOptions, Record, Verify};
 const LARGE: u64 = 32 << 10;
 /// A first touch that takes longer than this has waited for a disk.
 const SLOW: Duration = Duration::from_micros(15);
+
+/// Files opened at once: they wait for disks and file servers more than they compute.
+const AT_ONCE: usize = 16;
+/// Threads that scan files without an index, over all files opened at once.
+const SCANNING: usize = 32;
 
 /// A data file with its index: record `i` in constant time, from any number of threads.
 ///
@@ -80,7 +85,43 @@ impl Store {
     /// names it.
     pub fn open_with(options: &OpenOptions, path: impl AsRef<Path>) -> Result<Store> {
         let path = path.as_ref();
-        open(options, path).map_err(|error| error.at_path(path))
+        open(options, path, 0).map_err(|error| error.at_path(path))
+    }
+
+    /// Opens many data files, several at once, and returns them in the order given.
+    ///
+    /// # Errors
+    /// As [`Store::open_with`]: the error of the first file in the order given that cannot be opened.
+    pub fn open_all(options: &OpenOptions, paths: &[PathBuf]) -> Result<Vec<Store>> {
+        let at_once = AT_ONCE.min(paths.len()).max(1);
+        let threads = SCANNING / at_once;
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut opened = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(path) = paths.get(number) else { return opened };
+                let store = open(options, path, threads).map_err(|error| error.at_path(path));
+                // Others stop early too, but not before those in front of it are done.
+                if store.is_err() {
+                    next.fetch_add(paths.len(), Ordering::Relaxed);
+                }
+                opened.push((number, store));
+            }
+        };
+        let mut stores: Vec<(usize, Result<Store>)> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..at_once).map(|_| scope.spawn(work)).collect();
+            let mut stores = work();
+            for other in others {
+                match other.join() {
+                    Ok(opened) => stores.extend(opened),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            stores
+        });
+        stores.sort_by_key(|(number, _)| *number);
+        stores.into_iter().map(|(_, store)| store).collect()
     }
 
     /// Opens a data file by walking over its frames, whatever sidecar it has, and writes none: for those who check or
@@ -297,12 +338,12 @@ impl fmt::Debug for Store {
     }
 }
 
-fn open(options: &OpenOptions, path: &Path) -> Result<Store> {
+fn open(options: &OpenOptions, path: &Path, threads: usize) -> Result<Store> {
     let data = DataFile::open(path, Access::Read)?;
     let places = index::locate(path, options.get_index_dir());
     let found = match index::find(&places)? {
         Some(sidecar) => Built::Saved(sidecar),
-        None => without_sidecar(options, path, &data, &places)?,
+        None => without_sidecar(options, path, &data, &places, threads)?,
     };
     let (index, sidecar) = match found {
         Built::Memory(index) => (index, None),
@@ -315,15 +356,21 @@ fn open(options: &OpenOptions, path: &Path) -> Result<Store> {
     Store::new(options, path, index, sidecar)
 }
 
-fn without_sidecar(options: &OpenOptions, path: &Path, data: &DataFile, places: &[PathBuf]) -> Result<Built> {
+fn without_sidecar(
+    options: &OpenOptions,
+    path: &Path,
+    data: &DataFile,
+    places: &[PathBuf],
+    threads: usize,
+) -> Result<Built> {
     // An empty file needs no index to say that it is empty.
     if data.len() == 0 {
         return Ok(Built::Memory(Index::from_parts(&[], &[], 0)));
     }
     let built = match options.get_missing_index() {
         MissingIndex::Fail => return Err(index::missing(path)),
-        MissingIndex::Build => index::build_or_wait(path, places),
-        MissingIndex::InMemory => Index::build(path).map(Built::Memory),
+        MissingIndex::Build => index::build_or_wait(path, places, threads),
+        MissingIndex::InMemory => Index::build_with(path, threads).map(Built::Memory),
     };
     match built {
         Err(error) if options.get_whole_records() && error.is_corruption() => {
