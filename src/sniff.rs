@@ -2,7 +2,7 @@
 //!
 //! Asked only after a frame's length CRC has failed: plenty of good TFRecord files begin with somebody's magic number.
 
-use ::flate2::{Decompress, FlushDecompress};
+use ::flate2::{Decompress, FlushDecompress, Status};
 
 /// What some bytes seem to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ const TEXT: &[(&[u8], &str)] =
 /// What the first bytes of a file say it is, or `None` where they say nothing.
 ///
 /// `head` is the file's beginning, [`SNIFF_LEN`] bytes or more where the file is that long. Fewer than eight bytes
-/// say nothing: they could be the beginning of a length.
+/// say nothing: they could be the beginning of a length. (Eight can be a whole zlib stream, of no data.)
 pub(crate) fn content(head: &[u8]) -> Option<Content> {
     if head.len() > 8 && head.iter().all(|&byte| byte == 0) {
         return Some(Content::Zeros);
@@ -91,6 +91,9 @@ pub(crate) fn content(head: &[u8]) -> Option<Content> {
             return Some(Content::Other("tar"));
         }
     }
+    if head.len() < 12 && is_whole_zlib(head) {
+        return Some(Content::Zlib);
+    }
     text(head).map(Content::Other)
 }
 
@@ -101,8 +104,14 @@ fn is_zlib(head: &[u8]) -> bool {
     if !header || flags & 0x20 != 0 {
         return false;
     }
-    let mut out = [0; 1024];
-    Decompress::new(true).decompress(head, &mut out, FlushDecompress::None).is_ok()
+    // Without the container, so that a stream that is damaged later still is one.
+    let mut inflater = Decompress::new(false);
+    inflater.decompress(&head[2..], &mut [0; 1024], FlushDecompress::None).is_ok() || inflater.total_out() > 0
+}
+
+fn is_whole_zlib(all: &[u8]) -> bool {
+    let status = Decompress::new(true).decompress(all, &mut [0; 64], FlushDecompress::None);
+    matches!(status, Ok(Status::StreamEnd))
 }
 
 /// Text has no control characters. Eight bytes of it would be a length above 2^60, so it is no frame.

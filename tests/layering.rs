@@ -26,7 +26,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("libc", &["file.rs", "file/"]),
     ("crc32c", &["crc.rs"]),
     ("prost", &["example/"]),
-    ("flate2", &["record/"]),
+    ("flate2", &["record/", "sniff.rs"]),
     ("image", &["image/"]),
 ];
 

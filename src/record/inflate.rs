@@ -19,6 +19,7 @@ pub(super) struct Inflate<R> {
     container: Container,
     inflater: Decompress,
     crc: Crc,
+    adler: Adler,
     state: State,
 }
 
@@ -26,13 +27,21 @@ pub(super) struct Inflate<R> {
 enum State {
     Header { first: bool },
     Body,
+    Trailer,
     End,
 }
 
 impl<R: BufRead> Inflate<R> {
     pub(super) fn new(input: R, container: Container) -> Inflate<R> {
-        let inflater = Decompress::new(container == Container::Zlib);
-        Inflate { input, container, inflater, crc: Crc::new(), state: State::Header { first: true } }
+        let state = State::Header { first: true };
+        Inflate {
+            input,
+            container,
+            inflater: Decompress::new(false),
+            crc: Crc::new(),
+            adler: Adler(1),
+            state,
+        }
     }
 
     /// Steps over a member's header, or finds that the stream is over.
@@ -43,20 +52,17 @@ impl<R: BufRead> Inflate<R> {
             return if first { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) };
         };
         self.state = State::Body;
+        self.inflater.reset(false);
+        (self.crc, self.adler) = (Crc::new(), Adler(1));
         match self.container {
             // A zlib stream follows a zlib stream where its first byte can be one; TensorFlow reads nothing after it.
-            Container::Zlib if first || byte & 0x0f == 8 && byte >> 4 <= 7 => self.inflater.reset(true),
-            Container::Gzip if first || byte == 0x1f => {
-                self.inflater.reset(false);
-                self.crc.reset();
-                self.gzip_header()?;
-            }
+            Container::Zlib if first || byte & 0x0f == 8 && byte >> 4 <= 7 => self.zlib_header(),
+            Container::Gzip if first || byte == 0x1f => self.gzip_header(),
             _ => {
                 self.state = State::End;
-                self.padding()?;
+                self.padding()
             }
         }
-        Ok(())
     }
 
     /// Zero bytes after the last member are padding; anything else is not silently left out.
@@ -76,6 +82,14 @@ impl<R: BufRead> Inflate<R> {
             }
             self.input.consume(len);
         }
+    }
+
+    fn zlib_header(&mut self) -> io::Result<()> {
+        let mut header = [0; 2];
+        self.input.read_exact(&mut header)?;
+        let [method, flags] = header;
+        let whole = method & 0x0f == 8 && (u16::from(method) << 8 | u16::from(flags)).is_multiple_of(31);
+        if whole && flags & 0x20 == 0 { Ok(()) } else { Err(damaged("a damaged zlib header")) }
     }
 
     fn gzip_header(&mut self) -> io::Result<()> {
@@ -112,15 +126,25 @@ impl<R: BufRead> Inflate<R> {
         Ok(())
     }
 
-    /// Checks what stands after a member's data. A zlib stream's checksum was checked while inflating.
+    /// Checks what stands after a member's data.
     fn end_member(&mut self) -> io::Result<()> {
-        if self.container == Container::Gzip {
-            let mut trailer = [0; 8];
-            self.input.read_exact(&mut trailer)?;
-            let expected = (u64::from(self.crc.amount()) << 32) | u64::from(self.crc.sum());
-            if u64::from_le_bytes(trailer) != expected {
-                return Err(damaged("the gzip stream does not match its checksum"));
+        let holds = match self.container {
+            Container::Gzip => {
+                let mut trailer = [0; 8];
+                self.input.read_exact(&mut trailer)?;
+                let expected = (u64::from(self.crc.amount()) << 32) | u64::from(self.crc.sum());
+                u64::from_le_bytes(trailer) == expected
             }
+            Container::Zlib => {
+                let mut trailer = [0; 4];
+                self.input.read_exact(&mut trailer)?;
+                // The most significant byte comes first here.
+                trailer.reverse();
+                u32::from_le_bytes(trailer) == self.adler.0
+            }
+        };
+        if !holds {
+            return Err(damaged("the compressed stream does not match its checksum"));
         }
         self.state = State::Header { first: false };
         Ok(())
@@ -136,11 +160,13 @@ impl<R: BufRead> Inflate<R> {
         let taken = (self.inflater.total_in() - taken) as usize;
         let given = (self.inflater.total_out() - given) as usize;
         self.input.consume(taken);
-        if self.container == Container::Gzip {
-            self.crc.update(&out[..given]);
+        match self.container {
+            Container::Gzip => self.crc.update(&out[..given]),
+            Container::Zlib => self.adler.update(&out[..given]),
         }
         if status == Status::StreamEnd {
-            self.end_member()?;
+            // What the member held is given out before its checksum is looked at: records have their own.
+            self.state = State::Trailer;
         } else if given == 0 && taken == 0 && at_end {
             return Err(io::ErrorKind::UnexpectedEof.into());
         } else if given == 0 && taken == 0 {
@@ -162,9 +188,29 @@ impl<R: BufRead> Read for Inflate<R> {
                     0 => {}
                     given => return Ok(given),
                 },
+                State::Trailer => self.end_member()?,
                 State::End => return Ok(0),
             }
         }
+    }
+}
+
+/// Adler-32 (RFC 1950).
+struct Adler(u32);
+
+impl Adler {
+    fn update(&mut self, bytes: &[u8]) {
+        const MODULUS: u32 = 65_521;
+        let (mut a, mut b) = (self.0 & 0xffff, self.0 >> 16);
+        // So many bytes cannot overflow the sums.
+        for chunk in bytes.chunks(5552) {
+            for byte in chunk {
+                a += u32::from(*byte);
+                b += a;
+            }
+            (a, b) = (a % MODULUS, b % MODULUS);
+        }
+        self.0 = b << 16 | a;
     }
 }
 

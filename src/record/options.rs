@@ -13,7 +13,7 @@ pub enum Verify {
     Full,
     /// The header, and the footer against the index: a damaged payload is not noticed.
     Length,
-    /// The footer against the index only.
+    /// The length and the footer against the index only.
     Off,
 }
 
