@@ -1,9 +1,8 @@
 //! Entropy-coded data as a stream of bits.
 
-/// Zero bytes after the data of a segment: a refill may read eight bytes past [`SLACK`].
-const PADDING: usize = 16;
-/// How far past the end the reader moves at most. What it has consumed is then past the end, and stays so.
-const SLACK: usize = 8;
+/// Zero bytes after the data of a segment. An MCU takes at most ten blocks of 64 symbols of 32 bits, and the reader
+/// stops after the one in which the data ends; a refill looks at eight bytes.
+const PADDING: usize = 10 * 64 * 4 + 16;
 
 /// The data of one restart interval (or of a whole scan): byte stuffing removed, zeros appended.
 #[derive(Default)]
@@ -61,7 +60,7 @@ impl Segment {
     /// True where more bits were consumed than there are.
     pub(super) fn overrun(&self, state: BitState) -> bool {
         let loaded = state.position * 8;
-        loaded - (state.count & 63) as usize > (self.bytes.len() - PADDING) * 8
+        loaded > (self.bytes.len() - PADDING) * 8 + (state.count & 63) as usize
     }
 }
 
@@ -70,7 +69,7 @@ impl Segment {
 pub(super) struct BitState {
     /// The next bits, at the top.
     buffer: u64,
-    /// How many of them are valid, modulo 64.
+    /// How many of them are valid: only the low six bits mean anything, so that whole table entries can be subtracted.
     count: u32,
     /// The next byte to load.
     position: usize,
@@ -89,11 +88,9 @@ impl BitReader<'_> {
     #[inline(always)]
     pub(super) fn refill(&mut self) {
         let s = &mut self.state;
-        let Some(next) = self.bytes.get(s.position..s.position + 8) else { unreachable!() };
-        let next = u64::from_be_bytes(next.try_into().expect("8 bytes"));
-        s.buffer |= next.wrapping_shr(s.count);
-        s.position =
-            (s.position + (((s.count & 63) ^ 63) >> 3) as usize).min(self.bytes.len() - (PADDING - SLACK));
+        let next = self.bytes[s.position..].first_chunk().expect("within the padding");
+        s.buffer |= u64::from_be_bytes(*next).wrapping_shr(s.count);
+        s.position += (((s.count & 63) ^ 63) >> 3) as usize;
         s.count |= 56;
     }
 
@@ -107,7 +104,7 @@ impl BitReader<'_> {
     #[inline(always)]
     pub(super) fn consume(&mut self, n: u32) {
         self.state.buffer = self.state.buffer.wrapping_shl(n);
-        self.state.count = self.state.count.wrapping_sub(n & 63);
+        self.state.count = self.state.count.wrapping_sub(n);
     }
 
     /// One bit.
@@ -159,7 +156,7 @@ mod tests {
         assert!(!segment.overrun(reader.state()));
         assert!(!reader.bit());
         assert!(segment.overrun(reader.state()));
-        for _ in 0..1000 {
+        for _ in 0..10 * 64 * 2 {
             assert_eq!(reader.bits(16), 0);
             assert!(segment.overrun(reader.state()));
         }

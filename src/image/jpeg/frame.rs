@@ -40,7 +40,7 @@ const fn natural() -> [u8; 256] {
 }
 
 /// One component of a frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Component {
     /// The identifier by which scans name it.
     pub id: u8,
@@ -63,11 +63,12 @@ pub(super) struct Component {
 /// What a SOF segment says.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
+    parts: [Component; 4],
+    count: usize,
     pub width: usize,
     pub height: usize,
     pub precision: u8,
     pub progressive: bool,
-    pub components: Vec<Component>,
     /// The largest sampling factors.
     pub max_h: usize,
     pub max_v: usize,
@@ -79,17 +80,44 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// A frame before [`lay_out`](Frame::lay_out).
+    pub(super) fn new(width: usize, height: usize, components: impl Iterator<Item = Component>) -> Frame {
+        let mut parts = [Component::default(); 4];
+        let mut count = 0;
+        for (to, component) in parts.iter_mut().zip(components) {
+            *to = component;
+            count += 1;
+        }
+        Frame {
+            parts,
+            count,
+            width,
+            height,
+            precision: 8,
+            progressive: false,
+            max_h: 1,
+            max_v: 1,
+            mcu_cols: 0,
+            mcu_rows: 0,
+            offset: 0,
+        }
+    }
+
+    pub(super) fn components(&self) -> &[Component] {
+        &self.parts[..self.count]
+    }
+
     /// Checks the sampling factors and derives all sizes.
     pub(super) fn lay_out(&mut self) -> Result<(), Error> {
         let factor_ok = |f: usize| (1..=4).contains(&f);
-        if self.components.iter().any(|c| !factor_ok(c.h) || !factor_ok(c.v)) {
+        if self.components().iter().any(|c| !factor_ok(c.h) || !factor_ok(c.v)) {
             return Err(Error::malformed("bogus sampling factors", self.offset));
         }
-        self.max_h = self.components.iter().map(|c| c.h).max().unwrap_or(1);
-        self.max_v = self.components.iter().map(|c| c.v).max().unwrap_or(1);
+        self.max_h = self.components().iter().map(|c| c.h).max().unwrap_or(1);
+        self.max_v = self.components().iter().map(|c| c.v).max().unwrap_or(1);
         self.mcu_cols = self.width.div_ceil(self.max_h * BLOCK);
         self.mcu_rows = self.height.div_ceil(self.max_v * BLOCK);
-        for c in &mut self.components {
+        for c in &mut self.parts[..self.count] {
             c.width = (self.width * c.h).div_ceil(self.max_h);
             c.height = (self.height * c.v).div_ceil(self.max_v);
             c.block_cols = (self.width * c.h).div_ceil(self.max_h * BLOCK);

@@ -4,10 +4,61 @@ use super::Error;
 
 /// Bits of the code that the lookup tables resolve at once.
 pub(super) const LOOKUP_BITS: u32 = 10;
-/// `advance` of an entry whose code is longer than [`LOOKUP_BITS`], or none.
-pub(super) const SLOW: u32 = 128;
 /// `advance` of an entry that ends the block; a progressive end of band has its run added to it.
 pub(super) const END: u32 = 64;
+/// `advance` of an entry of 16 zeros without a coefficient after them.
+pub(super) const ZEROS: u32 = 128;
+/// `advance` of an entry whose code is longer than [`LOOKUP_BITS`], or none.
+pub(super) const SLOW: u32 = 192;
+
+/// A table's entry for a code: what decoding needs to know of it, so packed that most of it is used as it stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry(pub u32);
+
+impl Entry {
+    const SLOW: Entry = Entry(SLOW << 24);
+    /// What a code that is in no table counts as in libjpeg: 17 bits, no value, end of block.
+    pub(super) const BAD: Entry = Entry::pack(17, 0, 0);
+
+    const fn pack(length: u32, run: u32, size: u32) -> Entry {
+        let advance = match (run, size) {
+            (15, 0) => ZEROS,
+            (_, 0) => END + run,
+            _ => run + 1,
+        };
+        Entry((length + size) | (length << 8) | ((63 - size) << 16) | (advance << 24))
+    }
+
+    /// Bits of the code and its value together; the low six bits count.
+    #[inline(always)]
+    pub(super) fn total(self) -> u32 {
+        self.0
+    }
+
+    /// Bits of the code; the low six bits count.
+    #[inline(always)]
+    pub(super) fn length(self) -> u32 {
+        self.0 >> 8
+    }
+
+    /// 63 less the bits of the value; the low six bits count.
+    #[inline(always)]
+    pub(super) fn size_from_63(self) -> u32 {
+        self.0 >> 16
+    }
+
+    /// Bits of the value.
+    #[inline(always)]
+    pub(super) fn size(self) -> u32 {
+        63 - (self.size_from_63() & 63)
+    }
+
+    /// By how much the coefficient index advances, or a special case from [`END`] on.
+    #[inline(always)]
+    pub(super) fn advance(self) -> u32 {
+        self.0 >> 24
+    }
+}
 
 /// A table as transmitted: how many codes there are of each length, and their symbols.
 #[derive(Clone, PartialEq, Eq)]
@@ -37,13 +88,9 @@ pub(super) enum Class {
 }
 
 /// A table ready for decoding.
-///
-/// An entry of `fast` packs, from bit 0: the bits of code and value together (8 bits wide), the bits of the code
-/// alone, the bits of the value (both 8 wide), and by how much the coefficient index advances (8 wide:
-/// run + 1, [`END`] + run at the end of a block or band, [`SLOW`] where the code does not fit).
 #[derive(Clone)]
 pub(super) struct Table {
-    pub fast: [u32; 1 << LOOKUP_BITS],
+    pub fast: [Entry; 1 << LOOKUP_BITS],
     /// The largest code of each length, -1 where there is none.
     limits: [i32; 17],
     /// What to add to a code of each length to get its symbol's index.
@@ -53,14 +100,14 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn empty() -> Table {
-        Table { fast: [SLOW << 24; 1 << LOOKUP_BITS], limits: [-1; 17], offsets: [0; 17], symbols: [0; 256] }
+        Table { fast: [Entry::SLOW; 1 << LOOKUP_BITS], limits: [-1; 17], offsets: [0; 17], symbols: [0; 256] }
     }
 
     /// Assigns the codes of a table (ITU T.81, C.2). Errors where they overflow their lengths, or where a DC
     /// table holds symbols above 15.
     pub(super) fn build(&mut self, spec: &Spec, class: Class, offset: usize) -> Result<(), Error> {
         let bad = || Error::malformed("bogus Huffman table", offset);
-        self.fast.fill(SLOW << 24);
+        self.fast.fill(Entry::SLOW);
         self.symbols = spec.symbols;
         let (mut code, mut index) = (0u32, 0usize);
         for length in 1..=16u32 {
@@ -92,7 +139,7 @@ impl Table {
     /// no code fits.
     #[cold]
     #[inline(never)]
-    pub(super) fn slow(&self, bits: u64) -> Option<u32> {
+    pub(super) fn slow(&self, bits: u64) -> Option<Entry> {
         let top = (bits >> 48) as i32;
         (1..=16).find(|&length| (top >> (16 - length)) <= self.limits[length]).map(|length| {
             let index = (top >> (16 - length)) + self.offsets[length];
@@ -101,10 +148,8 @@ impl Table {
     }
 }
 
-fn entry(length: u32, symbol: u8) -> u32 {
-    let (run, size) = (u32::from(symbol >> 4), u32::from(symbol & 15));
-    let advance = if symbol & 15 == 0 && run != 15 { END + run } else { run + 1 };
-    (length + size) | (length << 8) | (size << 16) | (advance << 24)
+fn entry(length: u32, symbol: u8) -> Entry {
+    Entry::pack(length, u32::from(symbol >> 4), u32::from(symbol & 15))
 }
 
 /// The tables of ITU T.81, K.3, which Motion JPEG frames leave out: DC 0, DC 1, AC 0, AC 1.

@@ -223,33 +223,19 @@ impl<'a> Reader<'a> {
         if rest.len() != usize::from(*count) * 3 {
             return Err(Error::malformed("bogus SOF length", offset));
         }
-        let components = rest
-            .chunks_exact(3)
-            .map(|c| Component {
-                id: c[0],
-                h: usize::from(c[1] >> 4),
-                v: usize::from(c[1] & 15),
-                quant_index: c[2],
-                width: 0,
-                height: 0,
-                block_cols: 0,
-                block_rows: 0,
-                padded_cols: 0,
-                padded_rows: 0,
-            })
-            .collect();
-        self.frame = Some(Frame {
-            width,
-            height,
-            precision: *precision,
-            progressive,
-            components,
-            max_h: 0,
-            max_v: 0,
-            mcu_cols: 0,
-            mcu_rows: 0,
-            offset,
+        if *count == 2 || *count > 4 {
+            return Err(Error::unsupported("2 or more than 4 components", offset));
+        }
+        let components = rest.chunks_exact(3).map(|c| Component {
+            id: c[0],
+            h: usize::from(c[1] >> 4),
+            v: usize::from(c[1] & 15),
+            quant_index: c[2],
+            ..Component::default()
         });
+        let mut frame = Frame::new(width, height, components);
+        (frame.precision, frame.progressive, frame.offset) = (*precision, progressive, offset);
+        self.frame = Some(frame);
         Ok(())
     }
 
@@ -257,7 +243,8 @@ impl<'a> Reader<'a> {
         let offset = self.position - 2;
         let bad = |reason| Error::malformed(reason, offset);
         let Some(frame) = &self.frame else { return Err(bad("SOS before SOF")) };
-        let ids: Vec<u8> = frame.components.iter().take(4).map(|c| c.id).collect();
+        let mut ids = [None; 4];
+        ids.iter_mut().zip(frame.components()).for_each(|(id, c)| *id = Some(c.id));
         let body = self.segment()?;
         let Some((&count, rest)) = body.split_first() else { return Err(bad("bogus SOS length")) };
         let count = usize::from(count);
@@ -268,7 +255,7 @@ impl<'a> Reader<'a> {
         for (i, part) in rest[..count * 2].chunks_exact(2).enumerate() {
             // As in libjpeg: a component is found only while no earlier part of the scan has its place in the frame.
             let index = (0..ids.len())
-                .find(|&index| ids[index] == part[0] && index >= i)
+                .find(|&index| ids[index] == Some(part[0]) && index >= i)
                 .filter(|index| scan.parts[..i].iter().all(|p| p.index != *index))
                 .ok_or_else(|| bad("bogus component in a scan"))?;
             scan.parts[i] = ScanComponent { index, dc_table: part[1] >> 4, ac_table: part[1] & 15 };
@@ -346,24 +333,23 @@ impl<'a> Reader<'a> {
     /// component identifiers do.
     pub(super) fn color_space(&mut self) -> Result<ColorSpace, Error> {
         let Some(frame) = &self.frame else { return Err(self.malformed("no SOF")) };
-        let ids: Vec<u8> = frame.components.iter().map(|c| c.id).collect();
+        let is_rgb = frame.components().iter().map(|c| c.id).eq(*b"RGB");
         let mut odd = false;
-        let space = match (&ids[..], self.jfif, self.adobe) {
-            ([_], ..) => ColorSpace::Gray,
-            ([_, _, _], true, _) => ColorSpace::YCbCr,
-            ([_, _, _], false, Some(0)) => ColorSpace::Rgb,
-            ([_, _, _], false, Some(transform)) => {
+        let space = match (frame.components().len(), self.jfif, self.adobe) {
+            (1, ..) => ColorSpace::Gray,
+            (3, true, _) => ColorSpace::YCbCr,
+            (3, false, Some(0)) => ColorSpace::Rgb,
+            (3, false, Some(transform)) => {
                 odd = transform != 1;
                 ColorSpace::YCbCr
             }
-            (b"RGB", false, None) => ColorSpace::Rgb,
-            ([_, _, _], false, None) => ColorSpace::YCbCr,
-            ([_, _, _, _], _, Some(0) | None) => ColorSpace::Cmyk,
-            ([_, _, _, _], _, Some(transform)) => {
+            (3, false, None) if is_rgb => ColorSpace::Rgb,
+            (3, false, None) => ColorSpace::YCbCr,
+            (_, _, Some(0) | None) => ColorSpace::Cmyk,
+            (_, _, Some(transform)) => {
                 odd = transform != 2;
                 ColorSpace::Ycck
             }
-            _ => return Err(Error::unsupported("2 or more than 4 components", frame.offset)),
         };
         self.warnings += u32::from(odd);
         Ok(space)

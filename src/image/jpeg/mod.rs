@@ -37,13 +37,18 @@ mod error;
 mod frame;
 mod huffman;
 mod idct;
+mod layout;
 mod markers;
+mod multiple;
 mod output;
 mod plane;
 mod progressive;
+mod row;
 mod scan;
 mod sequential;
+mod single;
 mod smooth;
+mod tables;
 mod upsample;
 
 pub use decoder::{Decoder, RowSink};

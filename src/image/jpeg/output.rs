@@ -60,9 +60,9 @@ impl Plan {
             (ColorSpace::Cmyk, _) => Conversion::CmykToRgb(adobe),
             (ColorSpace::Ycck, _) => Conversion::YcckToRgb(adobe),
         };
-        let components = if conversion == Conversion::Gray { 1 } else { frame.components.len() };
+        let components = if conversion == Conversion::Gray { 1 } else { frame.components().len() };
         let mut methods = [Method::Full; 4];
-        for (method, component) in methods.iter_mut().zip(&frame.components[..components]) {
+        for (method, component) in methods.iter_mut().zip(&frame.components()[..components]) {
             *method = Method::choose(frame, component)?;
         }
         let window =
@@ -146,7 +146,7 @@ impl Rows {
         let Rows { scratch, upsample, color } = self;
         let mut rows: [&[u8]; 4] = [&[]; 4];
         for (index, (scratch, row)) in scratch.iter_mut().zip(&mut rows).enumerate().take(plan.components) {
-            let component = &frame.components[index];
+            let component = &frame.components()[index];
             let (first, end) = plan.columns(index, component);
             *row = component_row(plan, index, &planes[index], (first, end), y, scratch, upsample);
         }

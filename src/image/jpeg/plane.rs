@@ -36,23 +36,20 @@ impl Plane {
         }
     }
 
-    /// True where a block's samples are needed.
-    #[inline(always)]
-    pub(super) fn holds(&self, column: usize) -> bool {
-        (self.first_block..=self.last_block).contains(&column)
-    }
-
     /// The block columns that are needed.
     pub(super) fn columns(&self) -> std::ops::RangeInclusive<usize> {
         self.first_block..=self.last_block
     }
 
-    /// The samples from a block's first one on, and their stride.
+    /// Index of a block's first sample, for a column that is needed.
+    pub(super) fn index(&self, block_row: usize, column: usize) -> usize {
+        block_row * BLOCK % self.rows * self.stride + MARGIN + (column - self.first_block) * BLOCK
+    }
+
+    /// The samples from an index on, and their stride.
     #[inline(always)]
-    pub(super) fn block(&mut self, row: usize, column: usize) -> (&mut [u8], usize) {
-        let y = row * BLOCK % self.rows;
-        let at = y * self.stride + MARGIN + (column - self.first_block) * BLOCK;
-        (&mut self.data[at..], self.stride)
+    pub(super) fn samples_from(&mut self, index: usize) -> (&mut [u8], usize) {
+        (&mut self.data[index..], self.stride)
     }
 
     /// Repeats the first and the last sample of the rows of a block row beyond the picture's edges.

@@ -1,8 +1,9 @@
 //! Progressive entropy decoding: four kinds of scans (ITU T.81, G.2).
 
 use super::bits::BitReader;
-use super::frame::{COEFFICIENTS, NATURAL};
-use super::huffman::{END, Table};
+use super::frame::COEFFICIENTS;
+use super::huffman::{END, Entry, Table, ZEROS};
+use super::idct::Order;
 use super::sequential::{look_up, symbol};
 
 /// A band of coefficients in zigzag order, first and last, and the scan's point transform.
@@ -25,17 +26,19 @@ pub(super) fn ac_first(
     reader: &mut BitReader<'_>,
     table: &Table,
     band: Band,
+    order: &Order,
     block: &mut [i16; COEFFICIENTS],
 ) -> u32 {
     let mut k = band.first;
     while k <= band.last {
         let (entry, value) = symbol(reader, table);
-        if entry >> 24 >= END {
-            return end_of_band(reader, entry) - 1;
-        }
-        k += (entry >> 24) as usize;
-        if entry >> 16 & 15 != 0 {
-            block[usize::from(NATURAL[k - 1])] = value.wrapping_shl(band.low) as i16;
+        match entry.advance() {
+            ZEROS => k += 16,
+            END.. => return end_of_band(reader, entry) - 1,
+            advance => {
+                k += advance as usize;
+                block[usize::from(order[k - 1])] = value.wrapping_shl(band.low) as i16;
+            }
         }
     }
     0
@@ -47,6 +50,7 @@ pub(super) fn ac_refine(
     reader: &mut BitReader<'_>,
     table: &Table,
     band: Band,
+    order: &Order,
     block: &mut [i16; COEFFICIENTS],
     mut empty: u32,
 ) -> u32 {
@@ -55,22 +59,24 @@ pub(super) fn ac_refine(
     if empty == 0 {
         while k <= band.last {
             let entry = look_up(reader, table);
-            reader.consume(entry >> 8);
-            if entry >> 24 >= END {
-                empty = end_of_band(reader, entry);
-                break;
-            }
-            let mut run = (entry >> 24) - 1;
-            let size = entry >> 16 & 15;
-            let mut new = 0;
-            if size != 0 {
-                // The size should be 1; libjpeg reads one bit whatever it is.
-                reader.warnings += u32::from(size != 1);
-                new = if reader.bit() { plus } else { plus.wrapping_neg() };
+            reader.consume(entry.length());
+            let (mut run, mut new) = (15, 0);
+            match entry.advance() {
+                ZEROS => {}
+                END.. => {
+                    empty = end_of_band(reader, entry);
+                    break;
+                }
+                advance => {
+                    // The size should be 1; libjpeg reads one bit whatever it is.
+                    reader.warnings += u32::from(entry.size() != 1);
+                    run = advance - 1;
+                    new = if reader.bit() { plus } else { plus.wrapping_neg() };
+                }
             }
             // Passes over `run` coefficients that are still zero, and refines the others on the way.
             while k <= band.last {
-                let coefficient = &mut block[usize::from(NATURAL[k])];
+                let coefficient = &mut block[usize::from(order[k])];
                 if *coefficient != 0 {
                     refine(reader, coefficient, plus);
                 } else if run == 0 {
@@ -81,7 +87,7 @@ pub(super) fn ac_refine(
                 k += 1;
             }
             if new != 0 {
-                block[usize::from(NATURAL[k])] = new;
+                block[usize::from(order[k])] = new;
             }
             k += 1;
         }
@@ -90,7 +96,7 @@ pub(super) fn ac_refine(
         return 0;
     }
     while k <= band.last {
-        let coefficient = &mut block[usize::from(NATURAL[k])];
+        let coefficient = &mut block[usize::from(order[k])];
         if *coefficient != 0 {
             refine(reader, coefficient, plus);
         }
@@ -110,7 +116,7 @@ fn refine(reader: &mut BitReader<'_>, coefficient: &mut i16, plus: i16) {
 
 /// The number of blocks of an end-of-band run, this one included.
 #[inline(always)]
-fn end_of_band(reader: &mut BitReader<'_>, entry: u32) -> u32 {
-    let run = entry >> 24 & 15;
+fn end_of_band(reader: &mut BitReader<'_>, entry: Entry) -> u32 {
+    let run = entry.advance() & 15;
     (1 << run) + reader.bits(run)
 }

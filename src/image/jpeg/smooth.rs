@@ -2,13 +2,12 @@
 //! coefficients around (in the spirit of ITU T.81, K.8, with libjpeg-turbo's 5 x 5 windows and weights).
 
 use super::coefficients::Coefficients;
-use super::frame::{COEFFICIENTS, Component, Frame};
+use super::frame::{COEFFICIENTS, Component, Frame, NATURAL};
+use super::idct::Order;
 use super::markers::ScanHeader;
 
 /// Coefficients that are estimated: DC and nine AC, by their zigzag positions 0 to 9.
 const SAVED: usize = 10;
-/// Their natural positions.
-const POSITIONS: [usize; SAVED] = [0, 1, 8, 16, 9, 2, 3, 10, 17, 24];
 
 /// How precisely the coefficients of a component are known: -1 not at all, else the bits still missing.
 #[derive(Clone, Copy)]
@@ -64,8 +63,9 @@ impl Progress {
     ) -> Option<Smoothing> {
         let mut useful = false;
         let mut tables = [[0; SAVED]; 4];
-        for (index, table) in tables.iter_mut().enumerate().take(frame.components.len()) {
-            *table = POSITIONS.map(|position| quant[index].map_or(0, |q| i64::from(q[position])));
+        for (index, table) in tables.iter_mut().enumerate().take(frame.components().len()) {
+            *table =
+                std::array::from_fn(|k| quant[index].map_or(0, |q| i64::from(q[usize::from(NATURAL[k])])));
             if table.contains(&0) || self.known[index].now[0] < 0 {
                 return None;
             }
@@ -107,6 +107,7 @@ impl Smoothing {
         index: usize,
         component: &Component,
         coefficients: &Coefficients,
+        order: &Order,
         (row, col): (usize, usize),
     ) -> [i16; COEFFICIENTS] {
         let mcu_row = row / component.v;
@@ -122,7 +123,7 @@ impl Smoothing {
         let (weights, count) = if dc_only { (&FROM_DC_ONLY[..], SAVED) } else { (&FROM_SOME_AC[..], 6) };
         let dc_sum = sum(&DC);
         for k in 1..count {
-            let position = POSITIONS[k];
+            let position = usize::from(order[k]);
             if known[k] != 0 && block[position] == 0 {
                 block[position] = estimate(sum(&weights[k - 1]), table[k], known[k]);
             }

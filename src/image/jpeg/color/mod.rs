@@ -1,5 +1,7 @@
 //! Colour conversion of a row of samples.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod scalar;
 
 /// From three rows of samples to a row of pixels.
@@ -17,6 +19,14 @@ pub(super) struct Kernels {
 
 impl Kernels {
     pub(super) fn new() -> Kernels {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            return Kernels {
+                ycc_to_rgb: avx2::ycc_to_rgb,
+                interleave: avx2::interleave,
+                gray_to_rgb: scalar::gray_to_rgb,
+            };
+        }
         Kernels {
             ycc_to_rgb: scalar::ycc_to_rgb,
             interleave: scalar::interleave,

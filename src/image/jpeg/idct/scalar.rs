@@ -10,7 +10,7 @@ pub(super) const ROTATE: [i32; 3] = [9633 - 16069, 9633, 9633 - 3196];
 pub(super) const ODD: [i32; 6] = [2446 - 7373, -7373, 12299 - 7373, 16819 - 20995, -20995, 25172 - 20995];
 
 /// The transform that libjpeg calls "islow".
-pub(super) fn accurate(
+pub(in super::super) fn accurate(
     block: &[i16; COEFFICIENTS],
     multipliers: &Multipliers,
     out: &mut [u8],
@@ -79,7 +79,12 @@ pub(super) const F1082: i16 = 277 << 6;
 pub(super) const MF1613: i16 = -((669 - 256) << 6);
 
 /// The transform that libjpeg calls "ifast".
-pub(super) fn fast(block: &[i16; COEFFICIENTS], multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+pub(in super::super) fn fast(
+    block: &[i16; COEFFICIENTS],
+    multipliers: &Multipliers,
+    out: &mut [u8],
+    stride: usize,
+) {
     let input = dequantise(block, multipliers);
     let mut middle = [0i16; COEFFICIENTS];
     for column in 0..8 {

@@ -1,0 +1,58 @@
+//! The same compiled for AVX2 and BMI, with the AVX2 transform.
+#![allow(unsafe_code)]
+
+use super::{Kernels, Row, decode};
+use crate::image::jpeg::frame::{COEFFICIENTS, NATURAL};
+use crate::image::jpeg::idct::{self, Multipliers, PAIRED};
+use crate::image::jpeg::{Dct, Error};
+
+/// The transforms with the order they take, for tests.
+#[cfg(test)]
+pub(in super::super) const TRANSFORMS: [(Dct, &idct::Order, idct::Transform); 2] =
+    [(Dct::Accurate, &PAIRED, accurate), (Dct::Fast, &NATURAL, fast)];
+
+/// The kernels, where this machine has what they need.
+pub(super) fn kernels(dct: Dct) -> Option<Kernels> {
+    let present = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("movbe");
+    present.then_some(match dct {
+        Dct::Accurate => Kernels { order: &PAIRED, transform: accurate, decode: decode_accurate },
+        Dct::Fast => Kernels { order: &NATURAL, transform: fast, decode: decode_fast },
+    })
+}
+
+fn accurate(block: &[i16; COEFFICIENTS], multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+    // SAFETY: this kernel is only chosen where AVX2 is detected.
+    unsafe { idct::accurate_avx2(block, multipliers, out, stride) }
+}
+
+fn fast(block: &[i16; COEFFICIENTS], multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+    #[target_feature(enable = "avx2")]
+    fn inner(block: &[i16; COEFFICIENTS], multipliers: &Multipliers, out: &mut [u8], stride: usize) {
+        idct::fast(block, multipliers, out, stride);
+    }
+    // SAFETY: this kernel is only chosen where AVX2 is detected.
+    unsafe { inner(block, multipliers, out, stride) }
+}
+
+fn decode_accurate(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
+    #[target_feature(enable = "avx2,bmi1,bmi2,movbe")]
+    fn inner(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
+        decode(row, Dct::Accurate, &PAIRED, |block, multipliers, out, stride| {
+            idct::accurate_avx2(block, multipliers, out, stride);
+        })
+    }
+    // SAFETY: this kernel is only chosen where these features are detected.
+    unsafe { inner(row) }
+}
+
+fn decode_fast(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
+    #[target_feature(enable = "avx2,bmi1,bmi2,movbe")]
+    fn inner(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
+        decode(row, Dct::Fast, &NATURAL, idct::fast)
+    }
+    // SAFETY: this kernel is only chosen where these features are detected.
+    unsafe { inner(row) }
+}
