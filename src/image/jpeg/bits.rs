@@ -25,7 +25,7 @@ impl Segment {
         self.bytes.clear();
         let mut rest = &file[position.min(file.len())..];
         let end = loop {
-            let Some(ff) = rest.iter().position(|&b| b == 0xff) else {
+            let Some(ff) = find_ff(rest) else {
                 self.bytes.extend_from_slice(rest);
                 break SegmentEnd::Eof;
             };
@@ -62,6 +62,14 @@ impl Segment {
         let loaded = state.position * 8;
         loaded > (self.bytes.len() - PADDING) * 8 + (state.count & 63) as usize
     }
+}
+
+/// The first FF.
+fn find_ff(bytes: &[u8]) -> Option<usize> {
+    // Written so that it compiles to vector comparisons.
+    let clean = |chunk: &&[u8; 64]| chunk.iter().fold(0, |any, &b| any | u8::from(b == 0xff)) == 0;
+    let start = bytes.as_chunks().0.iter().take_while(clean).count() * 64;
+    bytes[start..].iter().position(|&b| b == 0xff).map(|at| start + at)
 }
 
 /// The state of a reader, to be kept between rows of MCUs.

@@ -135,16 +135,18 @@ impl Table {
         Ok(())
     }
 
-    /// The entry for the code at the top of `bits`, whatever its length: for codes that `fast` has not. None where
-    /// no code fits.
+    /// The entry for the code at the top of `bits`, whatever its length: for codes that `fast` has not.
     #[cold]
     #[inline(never)]
-    pub(super) fn slow(&self, bits: u64) -> Option<Entry> {
+    pub(super) fn slow(&self, bits: u64) -> Entry {
         let top = (bits >> 48) as i32;
-        (1..=16).find(|&length| (top >> (16 - length)) <= self.limits[length]).map(|length| {
-            let index = (top >> (16 - length)) + self.offsets[length];
-            entry(length as u32, self.symbols[(index & 255) as usize])
-        })
+        (1..=16)
+            .find(|&length| (top >> (16 - length)) <= self.limits[length])
+            .map(|length| {
+                let index = (top >> (16 - length)) + self.offsets[length];
+                entry(length as u32, self.symbols[(index & 255) as usize])
+            })
+            .unwrap_or(Entry::BAD)
     }
 }
 

@@ -126,8 +126,9 @@ impl<'a> Reader<'a> {
                 0xdd => self.restart_definition()?,
                 0xe0 => self.application_0()?,
                 0xee => self.application_14()?,
-                // DAC, DNL, APPn and COM are skipped; RSTn and TEM have no parameters.
-                0xcc | 0xdc | 0xe1..=0xed | 0xef | 0xfe => {
+                0xcc => self.conditioning()?,
+                // DNL, APPn and COM are skipped; RSTn and TEM have no parameters.
+                0xdc | 0xe1..=0xed | 0xef | 0xfe => {
                     self.skip()?;
                 }
                 0xd0..=0xd7 | 0x01 => {}
@@ -164,8 +165,9 @@ impl<'a> Reader<'a> {
         Error::malformed(reason, self.position.saturating_sub(2))
     }
 
-    /// The parameters of a segment, without its length.
-    fn segment(&mut self) -> Result<&'a [u8], Error> {
+    /// The parameters of a segment, without its length. Where the file ends first, as many of them as there are:
+    /// like libjpeg, we want to see what is wrong in them before we miss the rest.
+    fn segment(&mut self) -> Result<Body<'a>, Error> {
         let start = self.position;
         let length = match self.bytes.get(start..start + 2) {
             Some(&[high, low]) => usize::from(u16::from_be_bytes([high, low])),
@@ -174,20 +176,23 @@ impl<'a> Reader<'a> {
         if length < 2 {
             return Err(self.malformed("bogus segment length"));
         }
-        let body = self.bytes.get(start + 2..start + length).ok_or_else(|| self.truncated())?;
-        self.position = start + length;
-        Ok(body)
+        self.position = (start + length).min(self.bytes.len());
+        Ok(Body {
+            rest: &self.bytes[start + 2..self.position.max(start + 2)],
+            declared: length - 2,
+            end: self.bytes.len(),
+        })
     }
 
-    /// Skips a segment. As in libjpeg, a length that is too short for itself skips just the length.
-    fn skip(&mut self) -> Result<(), Error> {
-        match self.bytes.get(self.position..self.position + 2) {
-            Some([0, 0 | 1]) => self.position += 2,
-            _ => {
-                self.segment()?;
-            }
+    /// The first bytes of a segment that may be skipped. As in libjpeg, a length that is too short for itself stands
+    /// for an empty segment.
+    fn skip(&mut self) -> Result<&'a [u8], Error> {
+        if let Some([0, 0 | 1]) = self.bytes.get(self.position..self.position + 2) {
+            self.position += 2;
+            return Ok(&[]);
         }
-        Ok(())
+        let body = self.segment()?;
+        if body.rest.len() < body.declared { Err(self.truncated()) } else { Ok(body.rest) }
     }
 
     fn other_process(&self, marker: u8) -> Error {
@@ -208,22 +213,21 @@ impl<'a> Reader<'a> {
         if self.frame.is_some() {
             return Err(self.malformed("more than one SOF"));
         }
-        let body = self.segment()?;
-        let [precision, h1, h0, w1, w0, count, rest @ ..] = body else {
-            return Err(Error::malformed("bogus SOF length", offset));
-        };
-        let height = usize::from(u16::from_be_bytes([*h1, *h0]));
-        let width = usize::from(u16::from_be_bytes([*w1, *w0]));
+        let mut body = self.segment()?;
+        let &[precision, h1, h0, w1, w0, count] = body.take_array("bogus SOF length", offset)?;
+        let height = usize::from(u16::from_be_bytes([h1, h0]));
+        let width = usize::from(u16::from_be_bytes([w1, w0]));
         if height == 0 {
             return Err(Error::unsupported("its height given after the data (DNL)", offset));
         }
-        if width == 0 || *count == 0 {
+        if width == 0 || count == 0 {
             return Err(Error::malformed("empty image", offset));
         }
-        if rest.len() != usize::from(*count) * 3 {
+        if body.declared != usize::from(count) * 3 {
             return Err(Error::malformed("bogus SOF length", offset));
         }
-        if *count == 2 || *count > 4 {
+        let rest = body.take(body.declared, "bogus SOF length", offset)?;
+        if count == 2 || count > 4 {
             return Err(Error::unsupported("2 or more than 4 components", offset));
         }
         let components = rest.chunks_exact(3).map(|c| Component {
@@ -234,7 +238,7 @@ impl<'a> Reader<'a> {
             ..Component::default()
         });
         let mut frame = Frame::new(width, height, components);
-        (frame.precision, frame.progressive, frame.offset) = (*precision, progressive, offset);
+        (frame.precision, frame.progressive, frame.offset) = (precision, progressive, offset);
         self.frame = Some(frame);
         Ok(())
     }
@@ -245,14 +249,15 @@ impl<'a> Reader<'a> {
         let Some(frame) = &self.frame else { return Err(bad("SOS before SOF")) };
         let mut ids = [None; 4];
         ids.iter_mut().zip(frame.components()).for_each(|(id, c)| *id = Some(c.id));
-        let body = self.segment()?;
-        let Some((&count, rest)) = body.split_first() else { return Err(bad("bogus SOS length")) };
+        let mut body = self.segment()?;
+        let &[count] = body.take_array("bogus SOS length", offset)?;
         let count = usize::from(count);
-        if !(1..=4).contains(&count) || rest.len() != count * 2 + 3 {
+        if !(1..=4).contains(&count) || body.declared != count * 2 + 3 {
             return Err(bad("bogus SOS length"));
         }
         let mut scan = ScanHeader { count, offset, ..ScanHeader::default() };
-        for (i, part) in rest[..count * 2].chunks_exact(2).enumerate() {
+        for i in 0..count {
+            let part: &[u8; 2] = body.take_array("bogus SOS length", offset)?;
             // As in libjpeg: a component is found only while no earlier part of the scan has its place in the frame.
             let index = (0..ids.len())
                 .find(|&index| ids[index] == Some(part[0]) && index >= i)
@@ -260,7 +265,7 @@ impl<'a> Reader<'a> {
                 .ok_or_else(|| bad("bogus component in a scan"))?;
             scan.parts[i] = ScanComponent { index, dc_table: part[1] >> 4, ac_table: part[1] & 15 };
         }
-        let [first, last, transform] = rest[count * 2..] else { return Err(bad("bogus SOS length")) };
+        let &[first, last, transform] = body.take_array("bogus SOS length", offset)?;
         (scan.first, scan.last) = (first, last);
         (scan.high, scan.low) = (transform >> 4, transform & 15);
         self.scan = scan;
@@ -269,60 +274,75 @@ impl<'a> Reader<'a> {
 
     fn huffman_tables(&mut self) -> Result<(), Error> {
         let offset = self.position - 2;
-        let mut rest = self.segment()?;
-        while let Some((head, tail)) = rest.split_at_checked(17) {
-            let counts: &[u8; 16] = head[1..].try_into().expect("16 counts");
+        let mut body = self.segment()?;
+        while body.declared > 16 {
+            let &[number] = body.take_array("bogus DHT length", offset)?;
+            let counts: &[u8; 16] = body.take_array("bogus DHT length", offset)?;
             let total: usize = counts.iter().map(|&n| usize::from(n)).sum();
-            if total > 256 || total > tail.len() {
+            if total > 256 || total > body.declared {
                 return Err(Error::malformed("bogus Huffman table", offset));
             }
-            let spec = Spec::new(counts, &tail[..total]);
-            match head[0] {
-                index @ 0..=3 => self.dc[usize::from(index)] = Some(spec),
-                index @ 0x10..=0x13 => self.ac[usize::from(index & 3)] = Some(spec),
+            let spec = Spec::new(counts, body.take(total, "bogus DHT length", offset)?);
+            match number {
+                0..=3 => self.dc[usize::from(number)] = Some(spec),
+                0x10..=0x13 => self.ac[usize::from(number & 3)] = Some(spec),
                 _ => return Err(Error::malformed("bogus Huffman table number", offset)),
             }
-            rest = &tail[total..];
         }
-        if rest.is_empty() { Ok(()) } else { Err(Error::malformed("bogus DHT length", offset)) }
+        if body.declared == 0 { Ok(()) } else { Err(Error::malformed("bogus DHT length", offset)) }
     }
 
     fn quantisation_tables(&mut self) -> Result<(), Error> {
         let offset = self.position - 2;
-        let mut rest = self.segment()?;
-        while let Some((&head, tail)) = rest.split_first() {
+        let mut body = self.segment()?;
+        while body.declared > 0 {
+            let &[head] = body.take_array("bogus DQT length", offset)?;
             if head & 15 > 3 {
                 return Err(Error::malformed("bogus quantisation table number", offset));
             }
             let width = if head >> 4 == 0 { 1 } else { 2 };
-            let (values, next) = tail
-                .split_at_checked(COEFFICIENTS * width)
-                .ok_or_else(|| Error::malformed("bogus DQT length", offset))?;
+            let values = body.take(COEFFICIENTS * width, "bogus DQT length", offset)?;
             let mut table = [0u16; COEFFICIENTS];
             for (k, value) in values.chunks_exact(width).enumerate() {
                 table[usize::from(NATURAL[k])] = value.iter().fold(0, |v, &b| v << 8 | u16::from(b));
             }
             self.quant[usize::from(head & 3)] = Some(table);
-            rest = next;
         }
         Ok(())
     }
 
     fn restart_definition(&mut self) -> Result<(), Error> {
         let offset = self.position - 2;
-        let &[high, low] = self.segment()? else { return Err(Error::malformed("bogus DRI length", offset)) };
+        let mut body = self.segment()?;
+        if body.declared != 2 {
+            return Err(Error::malformed("bogus DRI length", offset));
+        }
+        let &[high, low] = body.take_array("bogus DRI length", offset)?;
         self.restart_interval = u32::from(u16::from_be_bytes([high, low]));
         Ok(())
     }
 
+    /// Conditioning of arithmetic coding: of no use here, but libjpeg checks it.
+    fn conditioning(&mut self) -> Result<(), Error> {
+        let offset = self.position - 2;
+        let mut body = self.segment()?;
+        while body.declared > 0 {
+            let &[index, value] = body.take_array("bogus DAC length", offset)?;
+            if index >= 32 || index < 16 && value & 15 > value >> 4 {
+                return Err(Error::malformed("bogus arithmetic conditioning", offset));
+            }
+        }
+        Ok(())
+    }
+
     fn application_0(&mut self) -> Result<(), Error> {
-        let body = self.segment()?;
+        let body = self.skip()?;
         self.jfif |= body.len() >= 14 && body.starts_with(b"JFIF\0");
         Ok(())
     }
 
     fn application_14(&mut self) -> Result<(), Error> {
-        let body = self.segment()?;
+        let body = self.skip()?;
         if body.len() >= 12 && body.starts_with(b"Adobe") {
             self.adobe = Some(body[11]);
         }
@@ -353,6 +373,37 @@ impl<'a> Reader<'a> {
         };
         self.warnings += u32::from(odd);
         Ok(space)
+    }
+}
+
+/// The parameters of a segment that are still to be read.
+struct Body<'a> {
+    /// Those that are there.
+    rest: &'a [u8],
+    /// How many there should be.
+    declared: usize,
+    /// Where the file ends.
+    end: usize,
+}
+
+impl<'a> Body<'a> {
+    /// The next `count` bytes. Errors with `reason` where the segment is shorter, as truncated where the file is.
+    fn take(&mut self, count: usize, reason: &'static str, offset: usize) -> Result<&'a [u8], Error> {
+        if count > self.declared {
+            return Err(Error::malformed(reason, offset));
+        }
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(Error::Truncated { offset: self.end })?;
+        self.rest = rest;
+        self.declared -= count;
+        Ok(taken)
+    }
+
+    fn take_array<const N: usize>(
+        &mut self,
+        reason: &'static str,
+        offset: usize,
+    ) -> Result<&'a [u8; N], Error> {
+        Ok(self.take(N, reason, offset)?.try_into().expect("as many as taken"))
     }
 }
 

@@ -9,9 +9,10 @@ use super::idct::Order;
 /// F.2.2.1): a leading 0 means negative. 0 where the entry has no value.
 #[inline(always)]
 fn extend(bits: u64, entry: Entry) -> i32 {
-    let sign = !(bits as i64) >> 63;
-    let magnitude = ((bits ^ sign as u64) >> 1).wrapping_shr(entry.size_from_63()) as i32;
-    (magnitude ^ sign as i32) - sign as i32
+    // 1 where the number is negative: then it is less by 2^size - 1.
+    let negative = (!bits >> 63) as u32;
+    let value = (bits >> 1).wrapping_shr(entry.size_from_63()) as u32;
+    (value + negative).wrapping_sub(negative << entry.size()) as i32
 }
 
 #[inline(always)]
@@ -35,13 +36,11 @@ pub(super) fn look_up(reader: &mut BitReader<'_>, table: &Table) -> Entry {
     if entry.advance() == SLOW { slow_entry(reader, table) } else { entry }
 }
 
-#[cold]
-#[inline(never)]
+#[inline(always)]
 fn slow_entry(reader: &mut BitReader<'_>, table: &Table) -> Entry {
-    table.slow(reader.peek()).unwrap_or_else(|| {
-        reader.warnings += 1;
-        Entry::BAD
-    })
+    let entry = table.slow(reader.peek());
+    reader.warnings += u32::from(entry == Entry::BAD);
+    entry
 }
 
 /// Decodes one code and the value behind it.

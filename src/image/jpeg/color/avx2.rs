@@ -1,4 +1,4 @@
-//! The conversions with AVX2, 32 pixels at a time; the rest of a row is left to the plain ones.
+//! The conversions with AVX2, 32 pixels at a time; rows shorter than that are left to the plain ones.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -26,8 +26,11 @@ fn ycc_to_rgb_avx2(y: &[u8], cb: &[u8], cr: &[u8], out: &mut [u8]) {
     for (((y, cb), cr), out) in steps.zip(out.chunks_exact_mut(3 * STEP)) {
         store(ycc(load(y), load(cb), load(cr)), out);
     }
-    let done = y.len() / STEP * STEP;
-    scalar::ycc_to_rgb(&y[done..], &cb[done..], &cr[done..], &mut out[3 * done..]);
+    // The last step overlaps the one before it.
+    match y.len().checked_sub(STEP) {
+        Some(at) => store(ycc(load(&y[at..]), load(&cb[at..]), load(&cr[at..])), &mut out[3 * at..]),
+        None => scalar::ycc_to_rgb(y, cb, cr, out),
+    }
 }
 
 #[target_feature(enable = "avx2")]
@@ -36,8 +39,11 @@ fn interleave_avx2(r: &[u8], g: &[u8], b: &[u8], out: &mut [u8]) {
     for (((r, g), b), out) in steps.zip(out.chunks_exact_mut(3 * STEP)) {
         store([load(r), load(g), load(b)], out);
     }
-    let done = r.len() / STEP * STEP;
-    scalar::interleave(&r[done..], &g[done..], &b[done..], &mut out[3 * done..]);
+    // The last step overlaps the one before it.
+    match r.len().checked_sub(STEP) {
+        Some(at) => store([load(&r[at..]), load(&g[at..]), load(&b[at..])], &mut out[3 * at..]),
+        None => scalar::interleave(r, g, b, out),
+    }
 }
 
 /// The first 32 samples of a slice.

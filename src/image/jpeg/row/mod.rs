@@ -82,13 +82,16 @@ fn decode(
         if scan.begin_mcu()? {
             **predictions = [0; 4];
         }
-        mcu.as_flattened_mut().fill(0);
         let mut flat = [true; MAX_MCU_BLOCKS];
-        scan.mcu(|bits| {
+        let decoded = scan.mcu(|bits| {
             for ((lane, block), flat) in lanes.iter().zip(mcu.iter_mut()).zip(&mut flat) {
+                *block = [0; COEFFICIENTS];
                 *flat = sequential::block(bits, lane.tables, &mut predictions[lane.part & 3], order, block);
             }
         })?;
+        if !decoded {
+            mcu.as_flattened_mut().fill(0);
+        }
         for ((lane, block), flat) in lanes.iter().zip(mcu.iter()).zip(flat) {
             let at = col.wrapping_sub(lane.first);
             if at >= lane.count {

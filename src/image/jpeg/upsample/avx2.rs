@@ -1,4 +1,4 @@
-//! The upsampling kernels with AVX2, 32 samples at a time; the rest of a row is left to the plain ones.
+//! The upsampling kernels with AVX2, 32 samples at a time; rows shorter than that are left to the plain ones.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
@@ -26,11 +26,18 @@ pub(super) fn h2v2(near: &[u8], far: &[u8], out: &mut [u8]) {
     unsafe { h2v2_avx2(near, far, out) }
 }
 
+/// Where the steps over a row begin: the last overlaps the one before it. None for a row shorter than a step.
+#[inline(always)]
+fn steps(length: usize) -> Option<impl Iterator<Item = usize>> {
+    let last = length.checked_sub(STEP)?;
+    Some((0..last).step_by(STEP).chain([last]))
+}
+
 #[target_feature(enable = "avx2")]
 fn h2_avx2(input: &[u8], out: &mut [u8]) {
-    let steps = (input.len() - 2) / STEP;
-    for i in 0..steps {
-        let at = |shift| halves(load(&input[STEP * i + shift..]));
+    let Some(steps) = steps(input.len() - 2) else { return scalar::h2(input, out) };
+    for i in steps {
+        let at = |shift| halves(load(&input[i + shift..]));
         let (left, middle, right) = (at(0), at(1), at(2));
         let (mut even, mut odd) = ([_mm256_setzero_si256(); 2], [_mm256_setzero_si256(); 2]);
         for h in 0..2 {
@@ -42,34 +49,29 @@ fn h2_avx2(input: &[u8], out: &mut [u8]) {
             even[h] = weigh(left[h], 1);
             odd[h] = weigh(right[h], 2);
         }
-        store_pairs(even, odd, &mut out[2 * STEP * i..]);
+        store_pairs(even, odd, &mut out[2 * i..]);
     }
-    let done = steps * STEP;
-    scalar::h2(&input[done..], &mut out[2 * done..]);
 }
 
 #[target_feature(enable = "avx2")]
 fn v2_avx2(near: &[u8], far: &[u8], bias: u8, out: &mut [u8]) {
-    let steps = near.len() / STEP;
-    for i in 0..steps {
-        let (near, far) = (halves(load(&near[STEP * i..])), halves(load(&far[STEP * i..])));
+    let Some(steps) = steps(near.len()) else { return scalar::v2(near, far, bias, out) };
+    for i in steps {
+        let (near, far) = (halves(load(&near[i..])), halves(load(&far[i..])));
         let weigh = |h: usize| {
             let sum = _mm256_add_epi16(_mm256_mullo_epi16(near[h], _mm256_set1_epi16(3)), far[h]);
             _mm256_srli_epi16::<2>(_mm256_add_epi16(sum, _mm256_set1_epi16(i16::from(bias))))
         };
-        store(_mm256_packus_epi16(weigh(0), weigh(1)), &mut out[STEP * i..]);
+        store(_mm256_packus_epi16(weigh(0), weigh(1)), &mut out[i..]);
     }
-    let done = steps * STEP;
-    scalar::v2(&near[done..], &far[done..], bias, &mut out[done..]);
 }
 
 #[target_feature(enable = "avx2")]
 fn h2v2_avx2(near: &[u8], far: &[u8], out: &mut [u8]) {
-    let steps = (near.len() - 2) / STEP;
-    for i in 0..steps {
+    let Some(steps) = steps(near.len() - 2) else { return scalar::h2v2(near, far, out) };
+    for i in steps {
         let at = |shift| {
-            let (near, far) =
-                (halves(load(&near[STEP * i + shift..])), halves(load(&far[STEP * i + shift..])));
+            let (near, far) = (halves(load(&near[i + shift..])), halves(load(&far[i + shift..])));
             let sum = |h: usize| _mm256_add_epi16(_mm256_mullo_epi16(near[h], _mm256_set1_epi16(3)), far[h]);
             [sum(0), sum(1)]
         };
@@ -84,10 +86,8 @@ fn h2v2_avx2(near: &[u8], far: &[u8], out: &mut [u8]) {
             even[h] = weigh(left[h], 8);
             odd[h] = weigh(right[h], 7);
         }
-        store_pairs(even, odd, &mut out[2 * STEP * i..]);
+        store_pairs(even, odd, &mut out[2 * i..]);
     }
-    let done = steps * STEP;
-    scalar::h2v2(&near[done..], &far[done..], &mut out[2 * done..]);
 }
 
 /// The first 32 samples of a slice.
