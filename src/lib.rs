@@ -1,8 +1,10 @@
 //! tfrmap: memory-mapped, indexed, random-access reading of standard TFRecord files.
 
+mod batch;
 mod crc;
 mod dataset;
 mod error;
+mod example;
 mod file;
 mod frame;
 pub mod image;
@@ -11,8 +13,14 @@ mod order;
 mod record;
 mod sniff;
 
+pub use batch::{Buffer, ByteStrings, Column, Dense, Element, F16, Ragged, Tensor, Values};
 pub use dataset::DatasetWriter;
 pub use error::{Error, ErrorKind, FramePart, Result};
+pub use example::{
+    BytesIter, DType, DefaultValue, Example, ExampleBuilder, ExampleIter, Feature, FeatureList, FeatureSpec,
+    FeatureValue, Features, FloatIter, Int64Iter, KeyProfile, Kind, ListProfile, MinMax, PayloadKind, Profile,
+    SequenceExample, SequenceExampleBuilder, proto,
+};
 pub use file::Access;
 pub use index::{BuildEvent, BuildReport, BuildStatus, Index, IndexBuilder, IndexState, Span};
 pub use order::{ORDER_VERSION, Order};

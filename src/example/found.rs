@@ -173,7 +173,10 @@ fn count_floats(mut list: Cursor<'_>) -> Parse<usize> {
                 let packed = list.sub()?;
                 let bytes = packed.end() - packed.pos();
                 if !bytes.is_multiple_of(4) {
-                    return Err(Malformed { offset: packed.end(), what: "a float list that ends inside a float" });
+                    return Err(Malformed {
+                        offset: packed.end(),
+                        what: "a float list that ends inside a float",
+                    });
                 }
                 count += bytes / 4;
             }

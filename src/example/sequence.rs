@@ -23,7 +23,8 @@ impl<'a> SequenceExample<'a> {
     /// # Errors
     /// `MalformedProto` with the byte within the payload, for anything that is no protocol buffer anywhere in it.
     pub fn parse(payload: &'a [u8]) -> Result<SequenceExample<'a>> {
-        check_sequence(payload).map_err(|malformed| malformed.into_error().at_offset(malformed.offset as u64))?;
+        check_sequence(payload)
+            .map_err(|malformed| malformed.into_error().at_offset(malformed.offset as u64))?;
         Ok(SequenceExample { payload })
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::example::found::entry_key;
+use crate::example::keys::hash;
 use crate::example::walk::Entries;
 use crate::example::wire::Cursor;
 
@@ -70,16 +71,4 @@ fn all_differ(entries: Entries<'_>) -> bool {
         table[slot] = Some(key);
     }
     true
-}
-
-/// FNV-1a over eight bytes at a time: keys are short, and the table is small.
-fn hash(key: &[u8]) -> usize {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ key.len() as u64;
-    for chunk in key.chunks(8) {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0100_0000_01b3);
-        hash ^= hash >> 29;
-    }
-    (hash >> 7) as usize
 }

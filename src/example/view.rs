@@ -39,7 +39,8 @@ impl<'a> Example<'a> {
     /// `MalformedProto` with the byte within the payload, for anything that is no protocol buffer anywhere in it.
     pub fn parse(payload: &'a [u8]) -> Result<Example<'a>> {
         let mut check = Check { lists: false };
-        walk(payload, &mut check).map_err(|malformed| malformed.into_error().at_offset(malformed.offset as u64))?;
+        walk(payload, &mut check)
+            .map_err(|malformed| malformed.into_error().at_offset(malformed.offset as u64))?;
         if check.lists {
             say_once_that_lists_are_not_seen();
         }
@@ -148,6 +149,8 @@ pub(crate) fn check_sequence(payload: &[u8]) -> Parse<()> {
 pub(crate) fn say_once_that_lists_are_not_seen() {
     static SAID: AtomicBool = AtomicBool::new(false);
     if !SAID.swap(true, Ordering::Relaxed) {
-        log::warn!("a SequenceExample is read as an Example: its feature lists are not seen, only its context");
+        log::warn!(
+            "a SequenceExample is read as an Example: its feature lists are not seen, only its context"
+        );
     }
 }

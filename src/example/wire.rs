@@ -17,7 +17,8 @@ impl Malformed {
     /// The error for a reader of records, who adds the file, the record and the frame's offset.
     #[cold]
     pub(crate) fn into_error(self) -> Error {
-        let reason = format!("malformed protocol buffer at byte {} of the payload: {}", self.offset, self.what);
+        let reason =
+            format!("malformed protocol buffer at byte {} of the payload: {}", self.offset, self.what);
         Error::new(ErrorKind::MalformedProto, reason)
     }
 }

@@ -1,0 +1,200 @@
+//! From the values of rows to the columns of a batch.
+
+use crate::batch::buffer::Buffer;
+use crate::batch::column::{Column, Dense, Ragged};
+use crate::batch::values::{ByteStrings, F16, Values};
+use crate::error::{Error, ErrorKind, Result};
+use crate::example::plan::PlanColumn;
+use crate::example::row::RowValues;
+use crate::example::{DType, DefaultValue, FeatureSpec};
+
+/// The column that rows make, in their order; `None` for a picture column, whose pixels are no values of rows.
+///
+/// A row that is `None` is masked: zeros and empty strings in a dense column, nothing in a ragged one.
+///
+/// # Errors
+/// `WrongShape` where rows of a `decode_raw` column without a shape differ in size.
+pub(crate) fn assemble(i: usize, column: &PlanColumn, rows: &[Option<&RowValues>]) -> Result<Option<Column>> {
+    let rows = Rows { i, column, rows };
+    Ok(Some(match column.spec() {
+        FeatureSpec::Image(_) => return Ok(None),
+        FeatureSpec::Raw => rows.dense(&[]),
+        FeatureSpec::FixedLen { shape, .. } => rows.dense(shape),
+        FeatureSpec::VarLen { .. } => rows.ragged(&[], rows.lengths(), None),
+        FeatureSpec::Padded { shape, default, .. } => rows.padded(shape, default.as_ref()),
+        FeatureSpec::DecodeRaw { dtype, little_endian, shape, .. } => {
+            rows.decoded(*dtype, *little_endian, shape.as_deref()).map_err(|e| e.at_feature(column.key()))?
+        }
+        FeatureSpec::Sequence { shape: Some(shape), .. } => rows.ragged(shape, rows.step_counts(), None),
+        FeatureSpec::Sequence { shape: None, .. } => {
+            let steps = rows.present().flat_map(|row| row.steps(i)).copied().collect();
+            rows.ragged(&[], rows.step_counts(), Some(steps))
+        }
+    }))
+}
+
+struct Rows<'r> {
+    i: usize,
+    column: &'r PlanColumn,
+    rows: &'r [Option<&'r RowValues>],
+}
+
+impl<'r> Rows<'r> {
+    fn present(&self) -> impl Iterator<Item = &'r RowValues> + use<'r> {
+        self.rows.iter().filter_map(|row| *row)
+    }
+
+    /// The number of values of a row.
+    fn len(&self, row: &RowValues) -> usize {
+        match self.column.dtype() {
+            DType::Int64 => row.int64s(self.i).len(),
+            DType::Float32 => row.floats(self.i).len(),
+            _ => row.byte_strings(self.i).len(),
+        }
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        self.rows.iter().map(|row| row.map_or(0, |row| self.len(row))).collect()
+    }
+
+    fn step_counts(&self) -> Vec<usize> {
+        self.rows.iter().map(|row| row.map_or(0, |row| row.steps(self.i).len())).collect()
+    }
+
+    /// The values of all rows; a row with less than `least` is filled up with `fill`.
+    fn values(&self, least: usize, fill: Option<&DefaultValue>) -> Values {
+        let i = self.i;
+        let total = self.rows.len() * least;
+        match self.column.dtype() {
+            DType::Int64 => {
+                let fill = match fill {
+                    Some(DefaultValue::Int64(values)) => values.first().copied().unwrap_or(0),
+                    _ => 0,
+                };
+                Buffer::from(self.numbers(total, least, fill, |row| row.int64s(i))).into()
+            }
+            DType::Float32 => {
+                let fill = match fill {
+                    Some(DefaultValue::Float(values)) => values.first().copied().unwrap_or(0.0),
+                    Some(DefaultValue::Int64(values)) => values.first().map_or(0.0, |&value| value as f32),
+                    _ => 0.0,
+                };
+                Buffer::from(self.numbers(total, least, fill, |row| row.floats(i))).into()
+            }
+            _ => {
+                let fill: &[u8] = match fill {
+                    Some(DefaultValue::Bytes(values)) => values.first().map_or(&[], Vec::as_slice),
+                    _ => &[],
+                };
+                let mut strings = ByteStrings::default();
+                for row in self.rows {
+                    let before = strings.len();
+                    row.iter().flat_map(|row| row.byte_strings(i)).for_each(|value| strings.push(value));
+                    (strings.len() - before..least).for_each(|_| strings.push(fill));
+                }
+                strings.into()
+            }
+        }
+    }
+
+    fn numbers<T: Copy + 'r>(
+        &self,
+        total: usize,
+        least: usize,
+        fill: T,
+        of: impl Fn(&'r RowValues) -> &'r [T],
+    ) -> Vec<T> {
+        let mut numbers = Vec::with_capacity(total);
+        for row in self.rows {
+            let values = row.map_or(&[][..], &of);
+            numbers.extend_from_slice(values);
+            numbers.extend(std::iter::repeat_n(fill, least.saturating_sub(values.len())));
+        }
+        numbers
+    }
+
+    fn dense(&self, shape: &[usize]) -> Column {
+        let values = self.values(self.column.elements(), None);
+        Column::Dense(Dense { values, shape: with_rows(&[self.rows.len()], shape), lengths: None })
+    }
+
+    fn ragged(&self, element: &[usize], row_lengths: Vec<usize>, step_lengths: Option<Vec<usize>>) -> Column {
+        let values = self.values(0, None);
+        Column::Ragged(Ragged { values, row_lengths, step_lengths, element: element.to_vec() })
+    }
+
+    fn padded(&self, shape: &[usize], fill: Option<&DefaultValue>) -> Column {
+        let element = self.column.elements();
+        let lengths: Vec<usize> = self.lengths().iter().map(|values| values / element).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let values = self.values(longest * element, fill);
+        let shape = with_rows(&[self.rows.len(), longest], shape);
+        Column::Dense(Dense { values, shape, lengths: Some(lengths) })
+    }
+
+    fn decoded(&self, dtype: DType, little_endian: bool, shape: Option<&[usize]>) -> Result<Column> {
+        let size = dtype.size().unwrap_or(1);
+        let first = self.present().find_map(|row| row.byte_strings(self.i).next()).map_or(0, <[u8]>::len);
+        let bytes = shape.map_or(first, |_| self.column.elements() * size);
+        let mut all = Vec::with_capacity(bytes * self.rows.len());
+        for (r, row) in self.rows.iter().enumerate() {
+            let value = row.and_then(|row| row.byte_strings(self.i).next());
+            match value {
+                Some(value) if value.len() == bytes => all.extend_from_slice(value),
+                Some(value) => return Err(differs(r, value.len() / size, bytes / size)),
+                None => all.resize(all.len() + bytes, 0),
+            }
+        }
+        let shape = match shape {
+            Some(shape) => with_rows(&[self.rows.len()], shape),
+            None => vec![self.rows.len(), bytes / size],
+        };
+        Ok(Column::Dense(Dense { values: decode(all, dtype, little_endian), shape, lengths: None }))
+    }
+}
+
+fn with_rows(first: &[usize], shape: &[usize]) -> Vec<usize> {
+    [first, shape].concat()
+}
+
+fn differs(row: usize, found: usize, expected: usize) -> Error {
+    let kind = ErrorKind::WrongShape { found: found as u64, expected: expected as u64 };
+    let reason = format!("row {row} of the batch holds {found} numbers where the first row holds {expected}");
+    Error::new(kind, reason).with_help("give decode_raw a shape, or a fixed_length")
+}
+
+/// Numbers as they lie in memory.
+fn decode(mut bytes: Vec<u8>, dtype: DType, little_endian: bool) -> Values {
+    // A complex number is two numbers, each with its own order of bytes.
+    let word = match dtype {
+        DType::Complex64 => 4,
+        DType::Complex128 => 8,
+        _ => dtype.size().unwrap_or(1),
+    };
+    if !little_endian && word > 1 {
+        bytes.chunks_exact_mut(word).for_each(<[u8]>::reverse);
+    }
+    fn map<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Buffer<T> {
+        bytes.as_chunks::<N>().0.iter().map(|chunk| number(*chunk)).collect::<Vec<T>>().into()
+    }
+    match dtype {
+        DType::UInt8 | DType::Bytes => Buffer::from(bytes).into(),
+        DType::Int8 => map(&bytes, i8::from_le_bytes).into(),
+        DType::UInt16 => map(&bytes, u16::from_le_bytes).into(),
+        DType::Int16 => map(&bytes, i16::from_le_bytes).into(),
+        DType::Int32 => map(&bytes, i32::from_le_bytes).into(),
+        DType::Int64 => map(&bytes, i64::from_le_bytes).into(),
+        DType::Float16 => map(&bytes, |two| F16(u16::from_le_bytes(two))).into(),
+        DType::Float32 => map(&bytes, f32::from_le_bytes).into(),
+        DType::Float64 => map(&bytes, f64::from_le_bytes).into(),
+        DType::Bool => map(&bytes, |[byte]: [u8; 1]| byte != 0).into(),
+        DType::Complex64 => {
+            let parts = map(&bytes, f32::from_le_bytes);
+            Buffer::from(parts.as_chunks::<2>().0.to_vec()).into()
+        }
+        DType::Complex128 => {
+            let parts = map(&bytes, f64::from_le_bytes);
+            Buffer::from(parts.as_chunks::<2>().0.to_vec()).into()
+        }
+    }
+}
