@@ -21,7 +21,7 @@ const MAX_ELEMENTS: usize = 1 << 28;
 ///     .fixed_len::<i64>("image/class/label", [])
 ///     .default_value(-1)
 ///     .var_len::<f32>("image/object/bbox/xmin");
-/// assert_eq!(features, Features::from_json(&features.to_json())?);
+/// assert_eq!(features.to_json(), Features::from_json(&features.to_json())?.to_json());
 /// # Ok::<(), tfrmap::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]

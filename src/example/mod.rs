@@ -10,6 +10,7 @@ mod infer;
 mod json;
 mod keys;
 pub(crate) mod plan;
+mod print;
 mod profile;
 pub mod proto;
 pub(crate) mod row;

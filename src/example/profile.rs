@@ -63,6 +63,7 @@ impl<'a> Parsed<'a> {
         // An empty payload says nothing; one with an empty map of features does.
         if let Ok(example) = Example::parse(payload)
             && payload.first() == Some(&0x0a)
+            && (example.is_empty() || example.iter().any(|(key, feature)| is_feature(key, &feature)))
         {
             return Parsed::Example(example);
         }
@@ -72,6 +73,12 @@ impl<'a> Parsed<'a> {
             _ => PayloadKind::Unknown,
         })
     }
+}
+
+/// False for what only looks like a feature: other messages can be read as Examples whose keys are noise and whose
+/// features are unset (`ExampleListWithContext`).
+fn is_feature(key: &[u8], feature: &Feature<'_>) -> bool {
+    feature.kind() != Kind::None || is_text(key)
 }
 
 /// `Event { double wall_time = 1; int64 step = 2; oneof { string, message .. } = 3.. }`, which always has its time.

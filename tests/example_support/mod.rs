@@ -89,3 +89,14 @@ pub fn view_example(example: &tfrmap::Example<'_>) -> Map {
     }
     map
 }
+
+/// The payloads of a TFRecord file whose framing is sound.
+pub fn records(mut file: &[u8]) -> Vec<Vec<u8>> {
+    let mut records = Vec::new();
+    while let Some((length, rest)) = file.split_first_chunk::<8>() {
+        let length = u64::from_le_bytes(*length) as usize;
+        records.push(rest[4..4 + length].to_vec());
+        file = &rest[4 + length + 4..];
+    }
+    records
+}
