@@ -18,8 +18,8 @@ pub use dataset::DatasetWriter;
 pub use error::{Error, ErrorKind, FramePart, Result};
 pub use example::{
     BytesIter, DType, DefaultValue, Example, ExampleBuilder, ExampleIter, Feature, FeatureList, FeatureSpec,
-    FeatureValue, Features, FloatIter, Int64Iter, KeyProfile, Kind, ListProfile, MinMax, PayloadKind, Profile,
-    SequenceExample, SequenceExampleBuilder, proto,
+    FeatureValue, Features, FloatIter, Int64Iter, KeyProfile, Kind, ListProfile, MinMax, PayloadKind,
+    Profile, SequenceExample, SequenceExampleBuilder, proto,
 };
 pub use file::Access;
 pub use index::{BuildEvent, BuildReport, BuildStatus, Index, IndexBuilder, IndexState, Span};
