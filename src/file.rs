@@ -134,6 +134,16 @@ impl DataFile {
         }
     }
 
+    /// Whether these bytes of a map are in memory; `None` where that cannot be told.
+    pub(crate) fn is_resident(&self, range: Range<u64>) -> Option<bool> {
+        match &self.bytes {
+            Bytes::Empty => Some(true),
+            #[cfg(target_os = "linux")]
+            Bytes::Map(map) => resident(map.get(range.start as usize..range.end as usize)?),
+            _ => None,
+        }
+    }
+
     /// Asks the system to have these bytes soon, without waiting. A hint: failures are ignored.
     pub(crate) fn advise_willneed(&self, range: Range<u64>) {
         let range = range.start.min(self.len)..range.end.min(self.len);
@@ -291,4 +301,19 @@ pub(crate) fn descriptor_limit() -> u64 {
 pub(crate) fn map_limit() -> u64 {
     let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
     text.trim().parse().unwrap_or(65_530)
+}
+
+/// Whether all pages of a part of a map are in memory, by the first hundreds of them.
+#[cfg(target_os = "linux")]
+fn resident(bytes: &[u8]) -> Option<bool> {
+    const PAGE: usize = 4096;
+    const PAGES: usize = 256;
+    let begin = bytes.as_ptr().addr() % PAGE;
+    let len = (begin + bytes.len()).min(PAGES * PAGE);
+    let mut pages = [0u8; PAGES];
+    let start = bytes.as_ptr().wrapping_sub(begin).cast_mut().cast::<libc::c_void>();
+    // SAFETY: mincore only reads the page table. It writes one byte for each page of `len` bytes, of which `pages` has
+    // enough. `start` is page-aligned: the page of the slice's first byte, and maps begin at a page.
+    let answer = unsafe { libc::mincore(start, len, pages.as_mut_ptr()) };
+    (answer == 0).then(|| pages[..len.div_ceil(PAGE)].iter().all(|page| page & 1 == 1))
 }

@@ -13,8 +13,11 @@ mod order;
 mod record;
 mod sniff;
 
-pub use batch::{Buffer, ByteStrings, Column, Dense, Element, F16, Ragged, Tensor, Values};
-pub use dataset::DatasetWriter;
+pub use batch::{
+    Batch, Batches, Buffer, ByteStrings, Column, Dense, Element, F16, Images, Mapped, OnError, Ragged,
+    Remainder, Source, State, Stats, Tensor, Values,
+};
+pub use dataset::{Dataset, DatasetWriter};
 pub use error::{Error, ErrorKind, FramePart, Result};
 pub use example::{
     BytesIter, DType, DefaultValue, Example, ExampleBuilder, ExampleIter, Feature, FeatureList, FeatureSpec,

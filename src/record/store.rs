@@ -222,6 +222,11 @@ impl Store {
         self.read_entry(&opened, entry, buf).map_err(|error| self.place(error, i).at_offset(entry.offset))
     }
 
+    /// Whether these bytes of the data file are in memory; `None` where that cannot be told.
+    pub(crate) fn is_resident(&self, range: Range<u64>) -> Option<bool> {
+        self.opened().ok()?.data().is_resident(range)
+    }
+
     /// Asks the system to have these byte ranges of the data file in memory soon, without waiting.
     pub fn advise_willneed(&self, ranges: &[Range<u64>]) {
         if let Ok(opened) = self.opened() {

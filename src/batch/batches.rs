@@ -1,0 +1,303 @@
+//! The iterators that users hold, and the verbs that make them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::batch::closure::ClosureJob;
+use crate::batch::contents::Batch;
+use crate::batch::course::Course;
+use crate::batch::engine::{Engine, Settings};
+use crate::batch::example_job::ExampleJob;
+use crate::batch::job::Job;
+use crate::batch::policy::OnError;
+use crate::batch::pool::pool;
+use crate::batch::read_ahead::ReadAhead;
+use crate::batch::state::{State, mismatch};
+use crate::batch::stats::Stats;
+use crate::batch::steps::Remainder;
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::record::Record;
+
+/// Batches, one after the other: an iterator over `Result<Batch>`, or over `Result<Vec<T>>` after
+/// [`Dataset::map`].
+///
+/// Nothing happens before the first batch is asked for. Then threads of a pool of our own make batches ahead of the
+/// caller, also while the caller works; dropping the iterator ends that within a record's time. After an error there are
+/// no more batches.
+///
+/// What comes out depends on the data set, the seed and the epoch alone: never on the number of threads or on timing.
+pub struct Batches<T = Batch> {
+    dataset: Dataset,
+    options: Options,
+    /// Epoch and position to start at.
+    start: (u64, u64),
+    make: Option<Make<T>>,
+    run: Option<Box<dyn Run<T>>>,
+}
+
+#[derive(Clone, Debug)]
+struct Options {
+    size: u64,
+    remainder: Option<Remainder>,
+    on_error: OnError,
+    prefetch: Option<usize>,
+    threads: usize,
+    align: usize,
+}
+
+type Make<T> = Box<dyn FnOnce(&Dataset, &Options, Course) -> Result<Box<dyn Run<T>>> + Send>;
+
+/// A run, whatever its job is.
+trait Run<T>: Send {
+    fn next(&mut self) -> Option<Result<T>>;
+    fn reached(&self) -> (u64, u64);
+    fn bad(&self) -> &[Error];
+    fn stats(&self) -> Stats;
+}
+
+impl<J: Job> Run<J::Out> for Engine<J> {
+    fn next(&mut self) -> Option<Result<J::Out>> {
+        Engine::next(self)
+    }
+
+    fn reached(&self) -> (u64, u64) {
+        Engine::reached(self)
+    }
+
+    fn bad(&self) -> &[Error] {
+        Engine::bad(self)
+    }
+
+    fn stats(&self) -> Stats {
+        Engine::stats(self)
+    }
+}
+
+impl Dataset {
+    /// Batches of `size` records, as columns: parsed by [`features`](Dataset::features), pictures decoded.
+    pub fn batches(self, size: usize) -> Batches {
+        Batches::new(
+            self,
+            size,
+            Box::new(|dataset, options, course| {
+                let seed = course.view.seed().unwrap_or(0);
+                let job =
+                    ExampleJob::new(dataset.shards.clone(), dataset.features_shared()?, seed, options.align)?;
+                start(job, dataset, options, course)
+            }),
+        )
+    }
+
+    /// Has a closure make something of each record, on the threads of the pipeline: parsing or augmenting of your own,
+    /// in the same order, with the same resuming, ranks and error policy.
+    ///
+    /// ```no_run
+    /// # fn main() -> tfrmap::Result<()> {
+    /// use tfrmap::{Dataset, Error};
+    ///
+    /// let lengths = Dataset::open("data/train-*")?.shuffled(7).map(|record| Ok(record.as_bytes().len()));
+    /// for batch in lengths.batches(64) {
+    ///     let batch: Vec<usize> = batch?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn map<T, F>(self, closure: F) -> Mapped<F>
+    where
+        T: Send + 'static,
+        F: Fn(Record) -> Result<T> + Send + Sync + 'static,
+    {
+        Mapped { dataset: self, closure }
+    }
+}
+
+/// A data set and what is made of each of its records: see [`Dataset::map`].
+#[derive(Clone, Debug)]
+pub struct Mapped<F> {
+    dataset: Dataset,
+    closure: F,
+}
+
+impl<T, F> Mapped<F>
+where
+    T: Send + 'static,
+    F: Fn(Record) -> Result<T> + Send + Sync + 'static,
+{
+    /// Batches of `size` values, in the order of the records. A record that the closure refuses (see [`Error::other`]) or
+    /// panics on is a bad record. [`OnError::Mask`] is refused, as there is nothing to put in place of a value; with
+    /// [`Remainder::Pad`] values come again without a mark.
+    pub fn batches(self, size: usize) -> Batches<Vec<T>> {
+        let Mapped { dataset, closure } = self;
+        Batches::new(
+            dataset,
+            size,
+            Box::new(|dataset, options, course| {
+                if matches!(options.on_error, OnError::Mask { .. }) {
+                    let error = Error::invalid(
+                        "there is nothing to put in place of a value that a closure did not make",
+                    );
+                    return Err(error.with_help("use OnError::Skip"));
+                }
+                start(ClosureJob::new(dataset.shards.clone(), closure), dataset, options, course)
+            }),
+        )
+    }
+}
+
+fn start<J: Job>(
+    job: J,
+    dataset: &Dataset,
+    options: &Options,
+    course: Course,
+) -> Result<Box<dyn Run<J::Out>>> {
+    let read_ahead = (!course.view.is_sequential()).then(|| Arc::new(ReadAhead::new(dataset.shards.clone())));
+    let settings = Settings { on_error: options.on_error, prefetch: options.prefetch, read_ahead };
+    Ok(Box::new(Engine::new(job, pool(options.threads)?, course, settings)))
+}
+
+impl<T> Batches<T> {
+    fn new(dataset: Dataset, size: usize, make: Make<T>) -> Batches<T> {
+        let options = Options {
+            size: size as u64,
+            remainder: None,
+            on_error: OnError::Stop,
+            prefetch: None,
+            threads: 0,
+            align: 1,
+        };
+        let start = (dataset.epochs.start, 0);
+        Batches { dataset, options, start, make: Some(make), run: None }
+    }
+
+    /// What happens to the last records of an epoch that do not fill a batch. The default is [`Remainder::Keep`]; with
+    /// more than one rank it must be said, because ranks with different numbers of batches wait for each other for ever.
+    pub fn remainder(mut self, remainder: Remainder) -> Batches<T> {
+        self.options.remainder = Some(remainder);
+        self
+    }
+
+    /// What happens where a record cannot be read. The default is [`OnError::Stop`].
+    pub fn on_error(mut self, on_error: OnError) -> Batches<T> {
+        self.options.on_error = on_error;
+        self
+    }
+
+    /// How many batches are made ahead, at least 1. The default keeps eight pictures for each thread in the making.
+    pub fn prefetch(mut self, batches: usize) -> Batches<T> {
+        self.options.prefetch = Some(batches);
+        self
+    }
+
+    /// How many threads work. The default, and 0, is as many as `RAYON_NUM_THREADS` says, else as there are cores. Runs of
+    /// the same number share their threads.
+    pub fn threads(mut self, threads: usize) -> Batches<T> {
+        self.options.threads = threads;
+        self
+    }
+
+    /// Takes up a run where [`state`](Batches::state) was saved: in constant time, whatever was read before. With the
+    /// same ranks and batch size the same batches come as would have come; with others the same records in the same
+    /// global order.
+    ///
+    /// # Errors
+    /// `StateMismatch` with the reason, where the state is one of other records, another order or another seed, or its
+    /// epoch is none of this run's.
+    pub fn resume(mut self, state: &State) -> Result<Batches<T>> {
+        self.first_state().check(state, self.dataset.len())?;
+        let epochs = &self.dataset.epochs;
+        if !epochs.contains(&state.epoch()) {
+            let epoch = state.epoch();
+            return Err(mismatch(format!(
+                "the state is in epoch {epoch}, this run has the epochs {epochs:?}"
+            )));
+        }
+        self.start = (state.epoch(), state.position());
+        Ok(self)
+    }
+
+    /// Where the run stands: what the caller has received so far, not what is in the making.
+    pub fn state(&self) -> State {
+        let (epoch, position) = self.run.as_ref().map_or(self.start, |run| run.reached());
+        State::new(self.dataset.fingerprint(), self.dataset.view.seed(), epoch, position)
+    }
+
+    fn first_state(&self) -> State {
+        State::new(self.dataset.fingerprint(), self.dataset.view.seed(), self.start.0, self.start.1)
+    }
+
+    /// The bad records that the error policy has left out or masked so far, in the order of the batches: each with its
+    /// file, record number, offset, feature and reason.
+    pub fn bad_records(&self) -> &[Error] {
+        self.run.as_ref().map_or(&[], |run| run.bad())
+    }
+
+    /// How the run went so far, and who waited for whom.
+    pub fn stats(&self) -> Stats {
+        self.run.as_ref().map_or_else(Stats::default, |run| run.stats())
+    }
+
+    fn begin(&mut self, make: Make<T>) -> Result<Box<dyn Run<T>>> {
+        let options = &self.options;
+        if options.size == 0 {
+            return Err(Error::invalid("a batch of 0 records"));
+        }
+        if !options.align.is_power_of_two() || options.align > 4096 {
+            let align = options.align;
+            return Err(Error::invalid(format!(
+                "an alignment of {align} bytes is no power of two up to 4096"
+            )));
+        }
+        let world_size = self.dataset.ranks.world_size;
+        let remainder = match options.remainder {
+            Some(remainder) => remainder,
+            None if world_size == 1 => Remainder::Keep,
+            None => {
+                let reason =
+                    format!("with {world_size} ranks it must be said what happens at the end of an epoch");
+                return Err(Error::invalid(reason).with_help("say remainder(Drop), (Pad) or (Keep)"));
+            }
+        };
+        let course = Course {
+            view: self.dataset.view.clone(),
+            epochs: self.dataset.epochs.clone(),
+            ranks: self.dataset.ranks,
+            batch: options.size,
+            remainder,
+            start: self.start,
+        };
+        make(&self.dataset, options, course)
+    }
+}
+
+impl Batches<Batch> {
+    /// Has the pixels of each picture column begin at a multiple of 64 bytes. [`into_vec`](crate::Buffer::into_vec) may
+    /// then copy.
+    pub fn aligned(mut self, bytes: usize) -> Batches<Batch> {
+        self.options.align = bytes;
+        self
+    }
+}
+
+impl<T> Iterator for Batches<T> {
+    type Item = Result<T>;
+
+    fn next(&mut self) -> Option<Result<T>> {
+        if let Some(make) = self.make.take() {
+            match self.begin(make) {
+                Ok(run) => self.run = Some(run),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        self.run.as_mut()?.next()
+    }
+}
+
+impl<T> fmt::Debug for Batches<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batches")
+            .field("dataset", &self.dataset)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
