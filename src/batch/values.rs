@@ -64,7 +64,7 @@ impl<V: AsRef<[u8]>> FromIterator<V> for ByteStrings {
 }
 
 /// What a column can hold: `u8`, `i8`, `u16`, `i16`, `i32`, `i64`, [`F16`], `f32`, `f64`, `bool`, `[f32; 2]` and `[f64; 2]`
-/// (complex numbers), and [`ByteStrings`].
+/// (complex numbers), and `Vec<u8>` (byte strings, held as [`ByteStrings`]).
 pub trait Element: Sized + sealed::Sealed {
     /// The type's name at run time.
     const DTYPE: DType;
@@ -171,7 +171,7 @@ values! {
     /// Complex numbers of 64-bit floats: real and imaginary part.
     Complex128([f64; 2], Buffer<[f64; 2]>);
     /// Byte strings.
-    Bytes(ByteStrings, ByteStrings);
+    Bytes(Vec<u8>, ByteStrings);
 }
 
 impl Values {
