@@ -350,7 +350,9 @@ fn fill_raw(
         let kind =
             ErrorKind::WrongShape { found: length as u64, expected: length.next_multiple_of(size) as u64 };
         let reason = format!("{length} bytes are no whole number of {dtype}, which have {size}");
-        return Err(Error::new(kind, reason));
+        return Err(
+            Error::new(kind, reason).with_help("give another dtype or a fixed_length, with `with_features`")
+        );
     }
     if shape.is_some() && length / size != column.elements {
         return Err(wrong_shape(length / size, column.elements));
