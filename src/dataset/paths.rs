@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::OpenOptions;
 
 use super::names::{self, Numbered};
-use super::pattern;
+use super::pattern::Pattern;
 
 impl OpenOptions {
     /// The data files that a path means, in order, as [`Dataset::open`](crate::Dataset::open) takes it. No file is opened.
@@ -38,16 +38,16 @@ fn resolve(path: &Path, allow_missing_shards: bool) -> Result<Vec<PathBuf>> {
         Ok(_) => return Ok(vec![path.to_path_buf()]),
         Err(error) if !is_absence(&error) => return Err(Error::io(path, error)),
         Err(error) => {
-            let files = if pattern::is_pattern(path) { pattern::expand(path)? } else { Vec::new() };
-            let files = without_strays(files);
+            let pattern = Pattern::parse(path)?;
+            let files = without_strays(pattern.as_ref().map_or(Ok(Vec::new()), Pattern::expand)?);
             if files.is_empty() {
-                (with_prefix(path).map_err(|_| absent(path, error))?, None)
+                (with_prefix(path).map_err(|_| absent(path, pattern.is_some(), error))?, None)
             } else {
-                (files, Some(path))
+                (files, pattern)
             }
         }
     };
-    check_sets(&files, wanted, allow_missing_shards)?;
+    check_sets(&files, wanted.as_ref(), allow_missing_shards)?;
     let mut files = without_doubles(files);
     files.sort_by(|a, b| names::natural(a.as_os_str(), b.as_os_str()));
     Ok(files)
@@ -60,8 +60,8 @@ fn is_absence(error: &io::Error) -> bool {
     )
 }
 
-fn absent(path: &Path, error: io::Error) -> Error {
-    if pattern::is_pattern(path) {
+fn absent(path: &Path, is_pattern: bool, error: io::Error) -> Error {
+    if is_pattern {
         let kind = ErrorKind::Io(io::ErrorKind::NotFound);
         return Error::new(kind, "no data file matches the pattern, and there is none of this name")
             .at_path(path);
@@ -158,7 +158,7 @@ type Generations<'a> = BTreeMap<u64, (Numbered<'a>, HashSet<u64>)>;
 /// Checks every `-of-` set among the files: all of one generation, and none missing.
 ///
 /// With a pattern only those are missing that it would have matched.
-fn check_sets(files: &[PathBuf], wanted: Option<&Path>, allow_missing: bool) -> Result<()> {
+fn check_sets(files: &[PathBuf], wanted: Option<&Pattern>, allow_missing: bool) -> Result<()> {
     let mut sets: BTreeMap<(&Path, &OsStr, &OsStr), Generations<'_>> = BTreeMap::new();
     for path in files {
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -184,7 +184,7 @@ fn check_sets(files: &[PathBuf], wanted: Option<&Path>, allow_missing: bool) -> 
             let missing: Vec<String> = (0..*count)
                 .filter(|number| !found.contains(number))
                 .map(|number| shard.of_number(number))
-                .filter(|name| wanted.is_none_or(|pattern| pattern::matches(pattern, &folder.join(name))))
+                .filter(|name| wanted.is_none_or(|pattern| pattern.matches(&folder.join(name))))
                 .take(1000)
                 .map(|name| name.to_string_lossy().into_owned())
                 .collect();

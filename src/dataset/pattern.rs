@@ -9,52 +9,85 @@ use crate::error::{Error, Result};
 /// More alternatives than this are a mistake.
 const MAX_ALTERNATIVES: usize = 10_000;
 
-/// True where a path holds a character that means something in a pattern.
-pub(super) fn is_pattern(path: &Path) -> bool {
-    path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[{".contains(byte))
+/// A pattern for paths. What exists of it under its very name is literal, whatever characters it has.
+pub(super) struct Pattern {
+    base: PathBuf,
+    /// What the rest stands for, with its braces resolved.
+    rest: Vec<PathBuf>,
 }
 
-/// The files that match a pattern, in no particular order. A name that begins with a dot is matched only by a pattern
-/// that does too.
-///
-/// # Errors
-/// `InvalidArgument` where the pattern has too many alternatives; `Io` where a folder that exists cannot be read.
-pub(super) fn expand(path: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for alternative in alternatives(path)? {
-        let mut places = vec![PathBuf::new()];
-        for component in alternative.components() {
-            let mut next = Vec::new();
-            for place in places {
-                step(place, component, &mut next)?;
-            }
-            places = next;
+impl Pattern {
+    /// Takes a path that does not exist for a pattern; `None` where it holds no character that means something in one.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where it has too many alternatives.
+    pub(super) fn parse(path: &Path) -> Result<Option<Pattern>> {
+        if !has_meaning(path) {
+            return Ok(None);
         }
-        found.extend(places.into_iter().filter(|place| !place.is_dir()));
+        let mut base = PathBuf::new();
+        let mut components = path.components();
+        for component in components.clone() {
+            let next = base.join(component);
+            if next.symlink_metadata().is_err() {
+                break;
+            }
+            base = next;
+            components.next();
+        }
+        let rest = alternatives(components.as_path())?;
+        Ok(Some(Pattern { base, rest }))
     }
-    found.sort();
-    found.dedup();
-    Ok(found)
+
+    /// The files that match, in no particular order. A name that begins with a dot is matched only by a pattern that
+    /// does too.
+    ///
+    /// # Errors
+    /// `Io` where a folder that exists cannot be read.
+    pub(super) fn expand(&self) -> Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for rest in &self.rest {
+            let mut places = vec![self.base.clone()];
+            for component in rest.components() {
+                let mut next = Vec::new();
+                for place in places {
+                    step(place, component, &mut next)?;
+                }
+                places = next;
+            }
+            found.extend(places.into_iter().filter(|place| !place.is_dir()));
+        }
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// True where a path matches, whether it exists or not.
+    pub(super) fn matches(&self, path: &Path) -> bool {
+        let Ok(path) = path.strip_prefix(&self.base) else { return false };
+        self.rest.iter().any(|rest| {
+            let (mut a, mut b) = (rest.components(), path.components());
+            loop {
+                match (a.next(), b.next()) {
+                    (None, None) => return true,
+                    (Some(pattern), Some(name)) => {
+                        let (pattern, name) = (pattern.as_os_str(), name.as_os_str());
+                        if pattern != name
+                            && !name_matches(pattern.as_encoded_bytes(), name.as_encoded_bytes())
+                        {
+                            return false;
+                        }
+                    }
+                    _ => return false,
+                }
+            }
+        })
+    }
 }
 
-/// True where a path matches a pattern, whether it exists or not.
-pub(super) fn matches(pattern: &Path, path: &Path) -> bool {
-    let fits = |alternative: PathBuf| {
-        let (mut a, mut b) = (alternative.components(), path.components());
-        loop {
-            match (a.next(), b.next()) {
-                (None, None) => return true,
-                (Some(pattern), Some(name)) => {
-                    let (pattern, name) = (pattern.as_os_str(), name.as_os_str());
-                    if pattern != name && !name_matches(pattern.as_encoded_bytes(), name.as_encoded_bytes()) {
-                        return false;
-                    }
-                }
-                _ => return false,
-            }
-        }
-    };
-    alternatives(pattern).is_ok_and(|alternatives| alternatives.into_iter().any(fits))
+/// True where a path holds a character that means something in a pattern.
+fn has_meaning(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().iter().any(|byte| b"*?[{".contains(byte))
 }
 
 /// What one component of a pattern leads to from one place.
@@ -70,7 +103,7 @@ fn step(place: PathBuf, component: Component<'_>, next: &mut Vec<PathBuf>) -> Re
         next.push(literal);
         return Ok(());
     }
-    if !is_pattern(Path::new(name)) {
+    if !has_meaning(Path::new(name)) {
         return Ok(());
     }
     let folder = if place.as_os_str().is_empty() { Path::new(".") } else { &place };
@@ -220,7 +253,8 @@ mod tests {
     use super::*;
 
     fn check(pattern: &str, name: &str) -> bool {
-        matches(Path::new(pattern), Path::new(name))
+        let rest = alternatives(Path::new(pattern)).unwrap();
+        Pattern { base: PathBuf::new(), rest }.matches(Path::new(name))
     }
 
     #[test]

@@ -19,7 +19,8 @@ const HELD_OPEN: usize = 64;
 /// Writes a data file, or a set of shards, that appears under its name only when [`finish`](DatasetWriter::finish) has
 /// been called: written to temporary names in the same folder, fsynced, renamed, then indexed.
 ///
-/// Dropped without `finish`, or killed, it leaves nothing under the final names.
+/// Dropped without `finish`, or killed, it leaves nothing under the final names. (Killed, it leaves hidden files
+/// `.tfrmap-*.tmp`, which no reader takes for data and which can be deleted.)
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -286,3 +286,91 @@ impl<'a> Window<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::Access;
+    use crate::frame::OVERHEAD;
+
+    /// A payload that holds whole frames, between bytes that are none.
+    fn nested(depth: usize, seed: usize) -> Vec<u8> {
+        let mut payload = vec![7; seed % 23];
+        for i in 0..seed % 5 {
+            let inner = if depth == 0 { vec![i as u8; seed % 40] } else { nested(depth - 1, seed / 3 + i) };
+            payload.extend_from_slice(&framed(&inner));
+        }
+        payload.resize(payload.len() + seed % 11, 9);
+        payload
+    }
+
+    fn framed(payload: &[u8]) -> Vec<u8> {
+        let mut frame = frame::header(payload.len() as u64).to_vec();
+        frame.extend_from_slice(payload);
+        frame.extend_from_slice(&crate::crc::masked(payload).to_le_bytes());
+        frame
+    }
+
+    fn open(bytes: &[u8]) -> (tempfile::NamedTempFile, DataFile) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let data = DataFile::open(file.path(), Access::Read).unwrap();
+        (file, data)
+    }
+
+    /// What the chain from the start gives, and what it gives when it is cut into so many parts.
+    fn compare(bytes: &[u8]) {
+        let (_keep, file) = open(bytes);
+        let mut serial = Frames::default();
+        let stop = walk(&mut Window::new(&file), &mut serial, file.len(), |_| false).unwrap();
+        for parts in [2, 7, 19] {
+            let mut frames = Frames::default();
+            let found = in_parts(&mut Window::new(&file), &mut frames, file.len(), parts).unwrap();
+            assert_eq!(found, stop, "{parts} parts");
+            assert_eq!((&frames.offsets, &frames.crcs), (&serial.offsets, &serial.crcs), "{parts} parts");
+            assert_eq!(frames.end, serial.end, "{parts} parts");
+        }
+    }
+
+    #[test]
+    fn frames_inside_of_payloads_fool_nobody() {
+        let mut bytes = Vec::new();
+        for seed in 0..400 {
+            bytes.extend_from_slice(&framed(&nested(3, seed)));
+        }
+        compare(&bytes);
+        // One record that is a whole file of records, and hardly anything else.
+        let outer = [framed(b"first"), framed(&bytes), framed(b"last")].concat();
+        compare(&outer);
+        // Guesses inside of it run to its end and find no frame there.
+        assert_eq!(outer.len() as u64, bytes.len() as u64 + 3 * OVERHEAD + 9);
+    }
+
+    #[test]
+    fn damage_is_found_where_the_chain_meets_it() {
+        let mut bytes: Vec<u8> = (0..300).flat_map(|seed| framed(&nested(2, seed))).collect();
+        compare(&bytes[..bytes.len() - 1]);
+        bytes.extend_from_slice(&[0; 100]);
+        compare(&bytes);
+        for at in (0..bytes.len()).step_by(bytes.len() / 12) {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 0x20;
+            compare(&bytes);
+        }
+        compare(&[]);
+        compare(&[0; 1000]);
+    }
+
+    #[test]
+    fn a_scan_may_begin_and_end_anywhere_on_the_chain() {
+        let bytes: Vec<u8> = (0..100).flat_map(|seed| framed(&nested(1, seed))).collect();
+        let (_keep, file) = open(&bytes);
+        let all = scan(&file, 0, u64::MAX, 0, 0).unwrap().frames;
+        assert_eq!(all.offsets.len(), 100);
+        let from = all.offsets[40];
+        let rest = scan(&file, from, u64::MAX, 40, 0).unwrap().frames;
+        assert_eq!(rest.offsets, all.offsets[40..]);
+        let some = scan(&file, 0, from + 1, 0, 0).unwrap().frames;
+        assert_eq!((some.offsets.len(), some.end), (41, all.offsets[41]));
+    }
+}

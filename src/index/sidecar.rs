@@ -50,11 +50,17 @@ pub(crate) fn find(places: &[PathBuf]) -> Result<Option<PathBuf>> {
     for place in places {
         match fs::metadata(place) {
             Ok(_) => return Ok(Some(place.clone())),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error) if is_absence(&error) => {}
             Err(error) => return Err(Error::io(place, error)),
         }
     }
     Ok(None)
+}
+
+/// True where an error says that nothing is there. (No file can have a name that is too long.)
+fn is_absence(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
 }
 
 /// The error for data that has no sidecar where one is needed.
@@ -106,7 +112,7 @@ pub(crate) fn sync_folder(folder: &Path) {
 pub(crate) fn remove(data: &Path) -> Result<()> {
     for place in locate(data, None) {
         match fs::remove_file(&place) {
-            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(error) if !is_absence(&error) => {
                 return Err(Error::io(place, error));
             }
             _ => {}
