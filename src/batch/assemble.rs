@@ -8,12 +8,16 @@ use crate::example::plan::PlanColumn;
 use crate::example::row::RowValues;
 use crate::example::{DType, DefaultValue, FeatureSpec};
 
+/// The most values of a padded column: one long record among many short ones must not fill the memory.
+const MAX_PADDED: usize = 1 << 31;
+
 /// The column that rows make, in their order; `None` for a picture column, whose pixels are no values of rows.
 ///
 /// A row that is `None` is masked: zeros and empty strings in a dense column, nothing in a ragged one.
 ///
 /// # Errors
-/// `WrongShape` where rows of a `decode_raw` column without a shape differ in size.
+/// `WrongShape` where rows of a `decode_raw` column without a shape differ in size; `InvalidArgument` where a padded column
+/// would have more than 2^31 values.
 pub(crate) fn assemble(i: usize, column: &PlanColumn, rows: &[Option<&RowValues>]) -> Result<Option<Column>> {
     let rows = Rows { i, column, rows };
     Ok(Some(match column.spec() {
@@ -21,7 +25,9 @@ pub(crate) fn assemble(i: usize, column: &PlanColumn, rows: &[Option<&RowValues>
         FeatureSpec::Raw => rows.dense(&[]),
         FeatureSpec::FixedLen { shape, .. } => rows.dense(shape),
         FeatureSpec::VarLen { .. } => rows.ragged(&[], rows.lengths(), None),
-        FeatureSpec::Padded { shape, default, .. } => rows.padded(shape, default.as_ref()),
+        FeatureSpec::Padded { shape, default, .. } => {
+            rows.padded(shape, default.as_ref()).map_err(|e| e.at_feature(column.key()))?
+        }
         FeatureSpec::DecodeRaw { dtype, little_endian, shape, .. } => {
             rows.decoded(*dtype, *little_endian, shape.as_deref()).map_err(|e| e.at_feature(column.key()))?
         }
@@ -123,13 +129,20 @@ impl<'r> Rows<'r> {
         Column::Ragged(Ragged { values, row_lengths, step_lengths, element: element.to_vec() })
     }
 
-    fn padded(&self, shape: &[usize], fill: Option<&DefaultValue>) -> Column {
+    fn padded(&self, shape: &[usize], fill: Option<&DefaultValue>) -> Result<Column> {
         let element = self.column.elements();
         let lengths: Vec<usize> = self.lengths().iter().map(|values| values / element).collect();
         let longest = lengths.iter().copied().max().unwrap_or(0);
+        let total = self.rows.len().saturating_mul(longest).saturating_mul(element);
+        if total > MAX_PADDED {
+            let reason = format!(
+                "padded to the {longest} elements of the longest record, the batch has {total} values"
+            );
+            return Err(Error::invalid(reason).with_help("read the column by var_len, or smaller batches"));
+        }
         let values = self.values(longest * element, fill);
         let shape = with_rows(&[self.rows.len(), longest], shape);
-        Column::Dense(Dense { values, shape, lengths: Some(lengths) })
+        Ok(Column::Dense(Dense { values, shape, lengths: Some(lengths) }))
     }
 
     fn decoded(&self, dtype: DType, little_endian: bool, shape: Option<&[usize]>) -> Result<Column> {

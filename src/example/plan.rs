@@ -1,7 +1,6 @@
 //! Features made ready for reading: one walk of a payload gives the values of all columns.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::example::dtype::DType;
@@ -20,7 +19,6 @@ pub(crate) struct Plan {
     lists: KeyIndex,
     /// False where all columns are the payload itself.
     parses: bool,
-    said_lists: AtomicBool,
 }
 
 /// A column of a [`Plan`].
@@ -93,7 +91,7 @@ impl Plan {
         let keys = of(|spec| !matches!(spec, FeatureSpec::Sequence { .. } | FeatureSpec::Raw));
         let lists = of(|spec| matches!(spec, FeatureSpec::Sequence { .. }));
         let parses = !(keys.is_empty() && lists.is_empty());
-        Ok(Plan { keys, lists, parses, columns, said_lists: AtomicBool::new(false) })
+        Ok(Plan { keys, lists, parses, columns })
     }
 
     /// The columns, in the order of the features.
@@ -114,7 +112,7 @@ impl Plan {
             if self.lists.is_empty() {
                 let mut visitor = FeaturesOnly { plan: self, found: &mut row.found, lists: false };
                 walk(payload, &mut visitor).map_err(|malformed| malformed.into_error())?;
-                if visitor.lists && !self.said_lists.swap(true, Ordering::Relaxed) {
+                if visitor.lists {
                     say_once_that_lists_are_not_seen();
                 }
             } else {

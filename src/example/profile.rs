@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::example::feature::Feature;
 use crate::example::found::Kind;
 use crate::example::sequence::SequenceExample;
-use crate::example::view::Example;
+use crate::example::view::{Example, check};
 use crate::example::wire::{Cursor, DEPTH};
 use crate::image::Format;
 
@@ -61,11 +61,11 @@ impl<'a> Parsed<'a> {
             return Parsed::Sequence(sequence);
         }
         // An empty payload says nothing; one with an empty map of features does.
-        if let Ok(example) = Example::parse(payload)
-            && payload.first() == Some(&0x0a)
-            && (example.is_empty() || example.iter().any(|(key, feature)| is_feature(key, &feature)))
-        {
-            return Parsed::Example(example);
+        if payload.first() == Some(&0x0a) && check(payload).is_ok() {
+            let example = Example::checked(payload);
+            if example.is_empty() || example.iter().any(|(key, feature)| is_feature(key, &feature)) {
+                return Parsed::Example(example);
+            }
         }
         Parsed::Other(match payload {
             _ if is_event(payload) => PayloadKind::Event,

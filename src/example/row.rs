@@ -110,3 +110,63 @@ impl RowValues {
         &self.steps[self.range(column, |column| column.steps)]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RowValues;
+    use crate::example::plan::Plan;
+    use crate::example::{DType, Features, SequenceExampleBuilder, proto};
+
+    impl RowValues {
+        /// Where each part of the row lies, and how much it can hold.
+        fn memory(&self) -> [(usize, usize); 8] {
+            fn of<T>(part: &Vec<T>) -> (usize, usize) {
+                (part.as_ptr().addr(), part.capacity())
+            }
+            [
+                of(&self.found),
+                of(&self.lists),
+                of(&self.int64s),
+                of(&self.floats),
+                of(&self.bytes),
+                of(&self.ends),
+                of(&self.steps),
+                of(&self.columns),
+            ]
+        }
+    }
+
+    /// Fear: the hot path allocates for each record.
+    #[test]
+    fn a_row_that_is_used_again_keeps_its_memory() {
+        let features = Features::new()
+            .fixed_len::<i64>("label", [])
+            .var_len::<f32>("box")
+            .padded::<Vec<u8>>("text", [])
+            .decode_raw("raw", DType::UInt8, [4])
+            .fixed_len::<f32>("missing", [3])
+            .default_value(0.5)
+            .sequence::<i64>("steps");
+        let context = crate::example::ExampleBuilder::new()
+            .int64("label", 1)
+            .floats("box", [1.0, 2.0])
+            .bytes_list("text", ["a", "bc"])
+            .bytes("raw", "1234");
+        let steps = [1, 2].map(|i| proto::Feature::int64_list([i, i]));
+        let payload = SequenceExampleBuilder::new().context(context).list("steps", steps).encode();
+        let plan = Plan::new(&features).unwrap();
+        let mut row = RowValues::default();
+        plan.extract(&payload, &mut row).unwrap();
+        let memory = row.memory();
+        for _ in 0..3 {
+            plan.extract(&payload, &mut row).unwrap();
+            assert_eq!(row.memory(), memory);
+        }
+        assert_eq!(row.int64s(0), [1]);
+        assert_eq!(row.floats(1), [1.0, 2.0]);
+        assert_eq!(row.byte_strings(2).collect::<Vec<_>>(), [b"a".as_slice(), b"bc"]);
+        assert_eq!(row.byte_strings(3).collect::<Vec<_>>(), [b"1234"]);
+        assert_eq!(row.floats(4), [0.5; 3]);
+        assert_eq!((row.int64s(5), row.steps(5)), (&[1, 1, 2, 2][..], &[2, 2][..]));
+    }
+}

@@ -38,10 +38,9 @@ impl<'a> Example<'a> {
     /// # Errors
     /// `MalformedProto` with the byte within the payload, for anything that is no protocol buffer anywhere in it.
     pub fn parse(payload: &'a [u8]) -> Result<Example<'a>> {
-        let mut check = Check { lists: false };
-        walk(payload, &mut check)
-            .map_err(|malformed| malformed.into_error().at_offset(malformed.offset as u64))?;
-        if check.lists {
+        let lists =
+            check(payload).map_err(|malformed| malformed.into_error().at_offset(malformed.offset as u64))?;
+        if lists {
             say_once_that_lists_are_not_seen();
         }
         Ok(Example { payload })
@@ -68,7 +67,7 @@ impl<'a> Example<'a> {
         ExampleIter { payload: self.payload, entries: UniqueEntries::new(Entries::features(self.payload)) }
     }
 
-    /// The number of features.
+    /// The number of features, each key counted once. Costs one pass over the entries.
     pub fn len(&self) -> usize {
         UniqueEntries::new(Entries::features(self.payload)).count()
     }
@@ -116,20 +115,26 @@ impl<'a> Iterator for ExampleIter<'a> {
     }
 }
 
-/// A visitor that wants nothing but the check.
-struct Check {
-    lists: bool,
-}
-
-impl<'a> Visitor<'a> for Check {
-    const LISTS: bool = false;
-
-    #[inline]
-    fn feature(&mut self, _key: &'a [u8], _found: Found) {}
-
-    fn lists_skipped(&mut self) {
-        self.lists = true;
+/// Checks a payload, and says whether it has feature lists, which are not looked into.
+pub(crate) fn check(payload: &[u8]) -> Parse<bool> {
+    struct Check {
+        lists: bool,
     }
+
+    impl<'a> Visitor<'a> for Check {
+        const LISTS: bool = false;
+
+        #[inline]
+        fn feature(&mut self, _key: &'a [u8], _found: Found) {}
+
+        fn lists_skipped(&mut self) {
+            self.lists = true;
+        }
+    }
+
+    let mut check = Check { lists: false };
+    walk(payload, &mut check)?;
+    Ok(check.lists)
 }
 
 /// Checks a payload with its feature lists.
@@ -145,10 +150,10 @@ pub(crate) fn check_sequence(payload: &[u8]) -> Parse<()> {
     walk(payload, &mut CheckLists)
 }
 
-#[cold]
 pub(crate) fn say_once_that_lists_are_not_seen() {
     static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) {
+    // A load first: a set of sequences comes here with every record, from every thread.
+    if !SAID.load(Ordering::Relaxed) && !SAID.swap(true, Ordering::Relaxed) {
         log::warn!(
             "a SequenceExample is read as an Example: its feature lists are not seen, only its context"
         );
