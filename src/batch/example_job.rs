@@ -216,7 +216,7 @@ impl Job for ExampleJob {
     fn block(&self, rows: &[Row]) -> Result<Block> {
         let pixels = |picture: &Picture| self.recycler.pixels(&picture.spec, rows.len(), self.align);
         Ok(Block {
-            values: vec![RowValues::default(); rows.len()],
+            values: self.recycler.rows(rows.len()),
             pixels: self.pictures.iter().map(pixels).collect::<Result<_>>()?,
             applied: vec![Applied::default(); rows.len() * self.pictures.len()],
         })
@@ -296,6 +296,7 @@ impl Job for ExampleJob {
                 }
             }
         }
+        self.recycler.give_back_rows(block.values);
         Ok(Batch::new(made, rows, epoch, self.features.clone(), self.shards.clone(), self.recycler.clone()))
     }
 

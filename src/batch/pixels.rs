@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use crate::batch::buffer::Buffer;
 use crate::batch::values::Values;
 use crate::error::{Error, Result};
+use crate::example::row::RowValues;
 use crate::image::{ImageSpec, PixelType, PixelsMut};
 
 /// A picture whose size is not known before it is decoded.
@@ -91,6 +92,7 @@ impl Pixels {
 pub(crate) struct Recycler {
     u8s: Mutex<Vec<Buffer<u8>>>,
     f32s: Mutex<Vec<Buffer<f32>>>,
+    rows: Mutex<Vec<Vec<RowValues>>>,
 }
 
 /// How many buffers wait to be used again, of each kind: more is memory that does not come back.
@@ -111,6 +113,22 @@ impl Recycler {
             PixelType::F32 => take(&self.f32s, len, align).map(Pixels::F32),
         };
         pixels.ok_or_else(too_large)
+    }
+
+    /// Memory for the values of `count` rows. What is in it is unspecified.
+    pub(crate) fn rows(&self, count: usize) -> Vec<RowValues> {
+        let used = self.rows.try_lock().ok().and_then(|mut waiting| waiting.pop());
+        let mut rows = used.unwrap_or_default();
+        rows.resize_with(count, RowValues::default);
+        rows
+    }
+
+    pub(crate) fn give_back_rows(&self, rows: Vec<RowValues>) {
+        if let Ok(mut waiting) = self.rows.try_lock()
+            && waiting.len() < MOST_WAITING
+        {
+            waiting.push(rows);
+        }
     }
 
     /// Takes back what a batch no longer needs.

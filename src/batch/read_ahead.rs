@@ -11,7 +11,11 @@ use crate::frame::{FOOTER_LEN, HEADER_LEN};
 
 /// How many records of a batch are looked for in memory before the system is asked for all of them.
 const SAMPLES: u64 = 8;
+/// After this many batches that were all there, one record a batch is looked for.
+const SETTLED: u64 = 16;
 const PAGE: u64 = 4096;
+/// The system reads no more than its read-ahead size for one request; 128 KB is the usual one.
+const PIECE: u64 = 128 << 10;
 
 /// Asks the system to read the records of coming batches, page by page, neighbours as one range.
 ///
@@ -22,11 +26,14 @@ pub(crate) struct ReadAhead {
     looked: AtomicU64,
     hits: AtomicU64,
     asked: AtomicU64,
+    /// Batches in a row that were found in memory.
+    there: AtomicU64,
 }
 
 impl ReadAhead {
     pub(crate) fn new(shards: Arc<Shards>) -> ReadAhead {
-        ReadAhead { shards, looked: AtomicU64::new(0), hits: AtomicU64::new(0), asked: AtomicU64::new(0) }
+        let zero = || AtomicU64::new(0);
+        ReadAhead { shards, looked: zero(), hits: zero(), asked: zero(), there: zero() }
     }
 
     pub(crate) fn mean_record_bytes(&self) -> u64 {
@@ -37,24 +44,29 @@ impl ReadAhead {
     pub(crate) fn ask(&self, ticket: &Ticket) {
         let rows = ticket.rows();
         if self.is_there(ticket, rows) {
+            self.there.fetch_add(1, Ordering::Relaxed);
             return;
         }
+        self.there.store(0, Ordering::Relaxed);
         let mut wanted: Vec<(usize, Range<u64>)> =
             (0..rows).filter_map(|row| self.frame(ticket.row(row).record)).collect();
         self.asked.fetch_add(wanted.len() as u64, Ordering::Relaxed);
         wanted.sort_unstable_by_key(|(shard, range)| (*shard, range.start));
         for shard in wanted.chunk_by(|(one, _), (two, _)| one == two) {
-            self.shards.stores()[shard[0].0]
-                .advise_willneed(&merged(shard.iter().map(|(_, range)| range.clone())));
+            let ranges = merged(shard.iter().map(|(_, range)| range.clone()));
+            let pieces: Vec<_> = ranges.flat_map(pieces).collect();
+            self.shards.stores()[shard[0].0].advise_willneed(&pieces);
         }
     }
 
     /// True where all samples of a batch are in memory.
     fn is_there(&self, ticket: &Ticket, rows: u64) -> bool {
-        let samples = rows.min(SAMPLES);
+        let settled = self.there.load(Ordering::Relaxed);
+        let samples = if settled < SETTLED { rows.min(SAMPLES) } else { 1 };
         let (mut looked, mut hits) = (0, 0);
         for i in 0..samples {
-            let Some((shard, range)) = self.frame(ticket.row(i * rows / samples).record) else { continue };
+            let row = (i * rows / samples + settled) % rows;
+            let Some((shard, range)) = self.frame(ticket.row(row).record) else { continue };
             let Some(there) = self.shards.stores()[shard].is_resident(range) else { return false };
             looked += 1;
             hits += u64::from(there);
@@ -77,13 +89,14 @@ impl ReadAhead {
             ahead_looked: self.looked.load(Ordering::Relaxed),
             ahead_hits: self.hits.load(Ordering::Relaxed),
             ahead_asked: self.asked.load(Ordering::Relaxed),
+            mapped: self.shards.stores().first().filter(|_| stats.batches > 0).map(|store| store.is_mapped()),
             ..stats
         }
     }
 }
 
 /// Ranges in order, rounded to pages; those that touch become one.
-fn merged(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+fn merged(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
     let mut merged: Vec<Range<u64>> = Vec::new();
     for range in ranges {
         let range = range.start / PAGE * PAGE..range.end.div_ceil(PAGE) * PAGE;
@@ -92,17 +105,26 @@ fn merged(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
             _ => merged.push(range),
         }
     }
-    merged
+    merged.into_iter()
+}
+
+/// A range as pieces that are read whole.
+fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    range.clone().step_by(PIECE as usize).map(move |start| start..range.end.min(start + PIECE))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::merged;
+    use super::{merged, pieces};
 
     #[test]
     fn neighbours_become_one_range() {
         let ranges = [10..20, 4000..5000, 8192..9000, 40_000..40_001];
-        assert_eq!(merged(ranges.into_iter()), [0..12_288, 36_864..40_960]);
-        assert_eq!(merged(std::iter::empty()), [0u64..0; 0]);
+        assert_eq!(merged(ranges.into_iter()).collect::<Vec<_>>(), [0..12_288, 36_864..40_960]);
+        assert_eq!(merged(std::iter::empty()).count(), 0);
+        assert_eq!(
+            pieces(4096..4096 + 300_000).collect::<Vec<_>>(),
+            [4096..135_168, 135_168..266_240, 266_240..304_096]
+        );
     }
 }

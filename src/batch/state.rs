@@ -112,7 +112,7 @@ impl State {
         }
         if saved.fingerprint != self.fingerprint {
             return Err(mismatch(
-                "the state was saved with other records, or other verbs (take, select, ..) applied to them",
+                "the state was saved with other records, or other verbs (take, select, ..) were applied",
             ));
         }
         if saved.position > len {

@@ -97,17 +97,6 @@ impl View {
         }
     }
 
-    /// True where the records come as they lie in the files, each file from front to back.
-    pub(crate) fn is_sequential(&self) -> bool {
-        match self {
-            View::All { .. } => true,
-            View::Shuffled { .. } => false,
-            View::Slice { inner, .. } => inner.is_sequential(),
-            View::Select { inner, positions } => inner.is_sequential() && positions.is_sorted(),
-            View::Concat { one, two } => one.is_sequential() && two.is_sequential(),
-        }
-    }
-
     /// Adds what was done to a hash.
     pub(crate) fn fingerprint(&self, hash: &mut Fingerprint) {
         match self {
