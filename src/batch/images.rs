@@ -78,7 +78,7 @@ impl<'a> Images<'a> {
         Ok(Image { height: height as u32, width: width as u32, channels: 3, pixels })
     }
 
-    fn to_byte(&self, value: f32, channel: usize) -> u8 {
+    fn to_byte(self, value: f32, channel: usize) -> u8 {
         let of = |values: &Option<Vec<f32>>, neutral: f32| {
             values.as_ref().map_or(neutral, |values| values[channel])
         };
