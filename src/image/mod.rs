@@ -10,6 +10,7 @@ mod format;
 pub mod jpeg;
 mod json;
 mod resize;
+pub mod sheet;
 mod spec;
 mod target;
 mod worker;
