@@ -2,6 +2,7 @@
 //!
 //! [`ImageSpec`] says what shall become of a picture; [`ImageWorker`] does it. [`decode`] is the first step alone.
 
+mod array;
 mod augment;
 mod codecs;
 mod decode;
@@ -15,6 +16,7 @@ mod spec;
 mod target;
 mod worker;
 
+pub use array::resize;
 pub use augment::{Augment, AugmentKey, RandomResizedCrop};
 pub use decode::{DecodeOptions, Image, decode};
 pub use fit::Applied;
