@@ -121,7 +121,12 @@ fn every_method_and_mode_equals_tensorflow() {
             "uint8" => got.iter().map(|v| *v as u8).collect(),
             _ => le_bytes(&got),
         };
+        let finite = input.floats().unwrap().iter().all(|v| v.is_finite());
         if sha256(&bytes) == case["sha256"] {
+            count[0] += 1;
+        } else if !finite {
+            // Which NaN comes out of infinity times zero is the compiler's choice.
+            close(case, &got, &outputs, 0.0);
             count[0] += 1;
         } else if matches!(spec_method(case), "lanczos3" | "lanczos5" | "gaussian") {
             count[1] += 1;

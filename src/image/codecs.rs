@@ -1,34 +1,107 @@
-//! The codecs of other crates, brought to our rules for channels.
+//! The codecs, and how what they give is brought to the channels asked for.
 
 use std::io::Cursor;
 
-use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, png::PngDecoder, webp::WebPDecoder};
+use ::image::codecs::{bmp::BmpDecoder, gif::GifDecoder, webp::WebPDecoder};
 use ::image::error::{ImageError, LimitErrorKind};
 use ::image::{ColorType, ImageDecoder};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::image::decode::{DecodeOptions, check_size};
+use crate::image::exif::{orientation_of_jpeg, orientation_of_tiff, turn};
 use crate::image::format::Format;
+use crate::image::jpeg;
+use crate::image::png;
 
-/// Decodes into `out`, which then has height x width x channels values; returns height and width.
-pub(crate) fn decode_into(
+/// Decoder state and scratch memory, reused from picture to picture.
+#[derive(Default)]
+pub(crate) struct Codecs {
+    pub jpeg: jpeg::Decoder,
+    scratch: Vec<u8>,
+}
+
+impl Codecs {
+    /// Decodes into `out`, which then has height x width x channels values; returns height and width.
+    pub fn decode(
+        &mut self,
+        format: Format,
+        bytes: &[u8],
+        options: &DecodeOptions,
+        out: &mut Vec<u8>,
+    ) -> Result<[u32; 2]> {
+        let (size, orientation) = match format {
+            Format::Jpeg => {
+                let (jpeg, size) = jpeg_options(bytes, options)?;
+                self.decode_jpeg(bytes, &jpeg, options.channels, out)?;
+                (size, if options.exif { orientation_of_jpeg(bytes) } else { 1 })
+            }
+            _ => decode_other(format, bytes, options, out)?,
+        };
+        Ok(turn(orientation, size, options.channels.into(), out, &mut self.scratch))
+    }
+
+    /// Decodes a JPEG, or the part of it that `jpeg` says.
+    pub fn decode_jpeg(
+        &mut self,
+        bytes: &[u8],
+        jpeg: &jpeg::Options,
+        channels: u8,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        if channels != 4 {
+            return self.jpeg.decode_into(bytes, jpeg, out).map(drop).map_err(wrap_jpeg);
+        }
+        self.jpeg.decode_into(bytes, jpeg, &mut self.scratch).map_err(wrap_jpeg)?;
+        out.clear();
+        out.extend(self.scratch.as_chunks::<3>().0.iter().flat_map(|[r, g, b]| [*r, *g, *b, 255]));
+        Ok(())
+    }
+}
+
+/// How a JPEG is decoded, and its height and width, which are within the limits.
+pub(crate) fn jpeg_options(bytes: &[u8], options: &DecodeOptions) -> Result<(jpeg::Options, [u32; 2])> {
+    let info = jpeg::read_info(bytes).map_err(wrap_jpeg)?;
+    check_size(info.height, info.width, &options.limits)?;
+    let jpeg = jpeg::Options {
+        dct: options.dct,
+        output: if options.channels == 1 { jpeg::Output::Gray } else { jpeg::Output::Rgb },
+        damage: options.damage,
+        ..jpeg::Options::default()
+    };
+    Ok((jpeg, [info.height, info.width]))
+}
+
+/// Puts the JPEG decoder's error into ours.
+pub(crate) fn wrap_jpeg(error: jpeg::Error) -> Error {
+    let kind = match &error {
+        jpeg::Error::TooLarge { .. } => ErrorKind::ImageTooLarge,
+        // The only option that can be refused here is gray of four inks.
+        jpeg::Error::Unsupported { .. } | jpeg::Error::Options { .. } => ErrorKind::UnsupportedImage,
+        _ => ErrorKind::ImageDecode,
+    };
+    Error::new(kind, error.to_string()).with_source(error)
+}
+
+/// All formats but JPEG: height and width, and the EXIF orientation if asked for.
+fn decode_other(
     format: Format,
     bytes: &[u8],
     options: &DecodeOptions,
     out: &mut Vec<u8>,
-) -> Result<[u32; 2]> {
+) -> Result<([u32; 2], u8)> {
     let reader = Cursor::new(bytes);
     let wrap = |error| wrap(format, error);
     match format {
-        Format::Jpeg => {
-            read(format, ::image::codecs::jpeg::JpegDecoder::new(reader).map_err(wrap)?, options, out)
-        }
-        Format::Png => {
-            let limits = codec_limits(options);
-            read(format, PngDecoder::with_limits(reader, limits).map_err(wrap)?, options, out)
-        }
+        Format::Jpeg => Err(Error::invalid("a JPEG is decoded elsewhere")),
+        Format::Png => png::decode(bytes, options, out),
         Format::Gif => read(format, GifDecoder::new(reader).map_err(wrap)?, options, out),
-        Format::Bmp => read(format, BmpDecoder::new(reader).map_err(wrap)?, options, out),
+        Format::Bmp => {
+            let (size, orientation) = read(format, BmpDecoder::new(reader).map_err(wrap)?, options, out)?;
+            if options.channels == 4 {
+                bmp_alpha(bytes, size, out);
+            }
+            Ok((size, orientation))
+        }
         Format::WebP => read(format, WebPDecoder::new(reader).map_err(wrap)?, options, out),
     }
 }
@@ -45,42 +118,39 @@ fn read(
     mut decoder: impl ImageDecoder,
     options: &DecodeOptions,
     out: &mut Vec<u8>,
-) -> Result<[u32; 2]> {
+) -> Result<([u32; 2], u8)> {
     let (width, height) = decoder.dimensions();
     check_size(height, width, &options.limits)?;
     decoder.set_limits(codec_limits(options)).map_err(|error| wrap(format, error))?;
     let color = decoder.color_type();
+    let mut orientation = 1;
+    if options.exif
+        && let Ok(Some(tiff)) = decoder.exif_metadata()
+    {
+        orientation = orientation_of_tiff(&tiff);
+    }
     let mut raw = vec![0; decoder.total_bytes() as usize];
     decoder.read_image(&mut raw).map_err(|error| wrap(format, error))?;
-    let (channels, wide) = match color {
-        ColorType::L8 => (1, false),
-        ColorType::La8 => (2, false),
-        ColorType::Rgb8 => (3, false),
-        ColorType::Rgba8 => (4, false),
-        ColorType::L16 => (1, true),
-        ColorType::La16 => (2, true),
-        ColorType::Rgb16 => (3, true),
-        ColorType::Rgba16 => (4, true),
+    if format == Format::Gif && options.channels != 4 && color == ColorType::Rgba8 {
+        // Transparent pixels of a first frame show nothing: black.
+        raw.as_chunks_mut::<4>().0.iter_mut().filter(|pixel| pixel[3] == 0).for_each(|pixel| *pixel = [0; 4]);
+    }
+    let channels = match color {
+        ColorType::L8 => 1,
+        ColorType::La8 => 2,
+        ColorType::Rgb8 => 3,
+        ColorType::Rgba8 => 4,
         _ => {
             let reason = format!("{} pictures of color type {color:?} are not supported", format.name());
             return Err(Error::new(ErrorKind::UnsupportedImage, reason));
         }
     };
-    if wide {
-        // Values of 16 bits in the machine's own order: the high byte, as libpng's strip.
-        const HIGH: usize = if cfg!(target_endian = "little") { 1 } else { 0 };
-        let half = raw.len() / 2;
-        for i in 0..half {
-            raw[i] = raw[2 * i + HIGH];
-        }
-        raw.truncate(half);
-    }
-    convert(raw, channels, usize::from(options.channels), out);
-    Ok([height, width])
+    convert(raw, channels, options.channels.into(), out);
+    Ok(([height, width], orientation))
 }
 
 /// From 1 to 4 channels as decoded to 1, 3 or 4 as wanted.
-fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) {
+pub(crate) fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) {
     if from == to {
         *out = raw;
         return;
@@ -88,20 +158,38 @@ fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(raw.len() / from * to);
     for pixel in raw.chunks_exact(from) {
-        let (r, g, b) =
-            if from < 3 { (pixel[0], pixel[0], pixel[0]) } else { (pixel[0], pixel[1], pixel[2]) };
+        let (r, g, b) = if from < 3 { (pixel[0], pixel[0], pixel[0]) } else { (pixel[0], pixel[1], pixel[2]) };
         match to {
-            1 if from < 3 => out.push(r),
-            1 => out.push(luma(r, g, b)),
+            1 => out.push(gray([r.into(), g.into(), b.into()], 0) as u8),
             3 => out.extend([r, g, b]),
             _ => out.extend([r, g, b, if from == 2 { pixel[1] } else { 255 }]),
         }
     }
 }
 
-/// ITU-R BT.601 luma in 16-bit fixed point, as libjpeg has it.
-fn luma(r: u8, g: u8, b: u8) -> u8 {
-    ((u32::from(r) * 19595 + u32::from(g) * 38470 + u32::from(b) * 7471 + 32768) >> 16) as u8
+/// The alpha of a BMP of 32 bits, which the decoder leaves out and TensorFlow keeps.
+fn bmp_alpha(bytes: &[u8], [height, width]: [u32; 2], pixels: &mut [u8]) {
+    let u16_at = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+    let u32_at = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let (Some(32), Some(0), Some(start), Some(rows)) = (u16_at(28), u32_at(30), u32_at(10), u32_at(22)) else {
+        return;
+    };
+    let upwards = rows.cast_signed() > 0;
+    let width = width as usize;
+    for (y, row) in pixels.chunks_exact_mut(4 * width).enumerate() {
+        let stored = if upwards { height as usize - 1 - y } else { y };
+        let from = start as usize + stored * 4 * width;
+        let Some(stored) = bytes.get(from..from + 4 * width) else { return };
+        for (pixel, stored) in row.as_chunks_mut::<4>().0.iter_mut().zip(stored.as_chunks::<4>().0) {
+            pixel[3] = stored[3];
+        }
+    }
+}
+
+/// Gray of a colour with the weights 0.299, 0.587 and 0.114 in libpng's fixed point, which TensorFlow uses. libpng rounds
+/// 16-bit values (`half` is one half), but not 8-bit ones.
+pub(crate) fn gray([r, g, b]: [u32; 3], half: u32) -> u32 {
+    (r * 9797 + g * 19234 + b * 3737 + half) >> 15
 }
 
 fn wrap(format: Format, error: ImageError) -> Error {
@@ -119,6 +207,6 @@ fn wrap(format: Format, error: ImageError) -> Error {
 }
 
 /// A codec's message on one line, without control characters.
-fn clean(message: &str) -> String {
+pub(crate) fn clean(message: &str) -> String {
     message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

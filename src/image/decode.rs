@@ -3,9 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::image::codecs;
+use crate::image::codecs::Codecs;
 use crate::image::format::{Foreign, Format};
-use crate::image::spec::{Damage, Dct, ImageSpec, Limits};
+use crate::image::jpeg::{Damage, Dct};
+use crate::image::spec::{ImageSpec, Limits};
 
 /// A decoded picture: 8-bit, interleaved, row by row from the top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub fn decode(bytes: &[u8], options: &DecodeOptions) -> Result<Image> {
     }
     let mut image = Image { channels: options.channels, ..Image::default() };
     let format = recognise(bytes, &options.limits)?;
-    [image.height, image.width] = guarded(|| codecs::decode_into(format, bytes, options, &mut image.pixels))?;
+    [image.height, image.width] = guarded(|| Codecs::default().decode(format, bytes, options, &mut image.pixels))?;
     Ok(image)
 }
 

@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Result;
 use crate::image::augment::{Augment, RandomResizedCrop};
+use crate::image::jpeg::{Damage, Dct};
 use crate::image::spec::{
-    Coordinates, Damage, Dct, Fit, ImageSpec, Layout, Limits, Method, PixelType, Scale, refuse,
+    Coordinates, Fit, ImageSpec, Layout, Limits, Method, PixelType, Scale, refuse,
 };
 
 const DCT: [(&str, Dct); 2] = [("INTEGER_ACCURATE", Dct::Accurate), ("INTEGER_FAST", Dct::Fast)];

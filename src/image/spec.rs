@@ -2,24 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::image::augment::{Augment, RandomResizedCrop};
-
-/// The JPEG decoder's inverse transform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dct {
-    /// libjpeg's ISLOW: TensorFlow's `INTEGER_ACCURATE`, and Pillow's.
-    Accurate,
-    /// libjpeg's IFAST: TensorFlow's default.
-    Fast,
-}
-
-/// What is done about JPEGs whose data ends early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Damage {
-    /// It is an error.
-    Strict,
-    /// What is missing is filled.
-    Lenient,
-}
+use crate::image::jpeg::{Damage, Dct};
 
 /// The interpolation of a resize.
 ///

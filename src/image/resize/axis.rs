@@ -19,9 +19,10 @@ impl Axis {
         (0..self.len).map(move |i| self.from + if self.flip { self.len - 1 - i } else { i })
     }
 
-    /// Input length over output length in f32, as TensorFlow's `CalculateResizeScale`.
+    /// Input length over output length in f32, as TensorFlow's `CalculateResizeScale`. Corners cannot be aligned
+    /// where either length is 1.
     pub fn scale(self) -> f32 {
-        if self.coordinates == Coordinates::AlignCorners && self.output > 1 {
+        if self.coordinates == Coordinates::AlignCorners && self.output > 1 && self.input > 1 {
             (self.input - 1) as f32 / (self.output - 1) as f32
         } else {
             self.input as f32 / self.output as f32

@@ -84,7 +84,14 @@ impl Resizer {
     ) {
         let keys = [(geometry.vertical, method), (geometry.horizontal, method)];
         let [vertical, horizontal] = self.pillow.pair(keys, |taps, key| taps.fill(key.0, key.1));
-        pillow::resize(view, vertical, horizontal, &mut self.scratch, target);
+        let Geometry { vertical: v, horizontal: h, .. } = *geometry;
+        let job = pillow::Job {
+            vertical,
+            horizontal,
+            rows_first: pillow::rows_first(v, h),
+            premultiply: view.channels == 4 && (v.input != v.output || h.input != h.output),
+        };
+        pillow::resize(view, &job, &mut self.scratch, target);
     }
 }
 
@@ -103,10 +110,10 @@ pub(crate) struct Stream<'a> {
 impl Stream<'_> {
     /// Whether source row `y` is needed.
     pub fn wants(&self, y: u32) -> bool {
-        self.rows.wants(y, self.vertical)
+        self.vertical.needs(y)
     }
 
-    /// Takes source row `y`, in ascending order, and stores the output rows that it completes.
+    /// Takes source row `y`, if it is needed, in ascending order, and stores the output rows that it completes.
     pub fn push<S: Sample>(&mut self, y: u32, row: &[S], scale: f32, target: &mut Target<'_>) {
         let columns = |out: &mut [f32]| S::columns(self.columns, row, scale, out);
         self.rows.push(y, self.vertical, columns, |y, top, bottom, lerp| {

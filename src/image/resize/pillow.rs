@@ -71,52 +71,87 @@ pub(crate) struct Scratch {
     premultiplied: Vec<u8>,
     columns: Vec<u8>,
     sums: Vec<i32>,
-    row: Vec<u8>,
+    rows: [Vec<u8>; 2],
 }
 
-/// Resizes the view. With four channels the colours are weighted by alpha, as Pillow does it.
-pub(crate) fn resize(
-    view: View<'_, u8>,
-    vertical: &PillowTaps,
-    horizontal: &PillowTaps,
-    scratch: &mut Scratch,
-    target: &mut Target<'_>,
-) {
-    let Scratch { premultiplied, columns, sums, row } = scratch;
+/// How one picture is resized.
+pub(crate) struct Job<'a> {
+    pub vertical: &'a PillowTaps,
+    pub horizontal: &'a PillowTaps,
+    /// Whether rows come before columns; see [`rows_first`].
+    pub rows_first: bool,
+    /// Whether colours are weighted by alpha: with four channels, unless the size stays the same.
+    pub premultiply: bool,
+}
+
+/// Whether Pillow (13) resizes rows before columns: where the height shrinks by more than twice what the width does. The
+/// order shows in the last bit, because each pass rounds. Earlier versions always begin with the columns.
+pub(crate) fn rows_first(vertical: Axis, horizontal: Axis) -> bool {
+    let shrinks = |axis: Axis| i64::from(axis.input) - i64::from(axis.output);
+    shrinks(vertical) > 0 && shrinks(vertical) > 2 * shrinks(horizontal)
+}
+
+/// Resizes the view.
+pub(crate) fn resize(view: View<'_, u8>, job: &Job<'_>, scratch: &mut Scratch, target: &mut Target<'_>) {
+    let Job { vertical, horizontal, .. } = job;
+    let Scratch { premultiplied, columns, sums, rows: [row, wide] } = scratch;
+    let mut view = view;
+    if job.premultiply {
+        premultiplied.clear();
+        (0..view.height).for_each(|y| premultiply(view.row(y), premultiplied));
+        view = View { data: premultiplied, stride: view.width as usize * view.channels, ..view };
+    }
     let channels = view.channels;
     let len = horizontal.len() * channels;
+    row.resize(len, 0);
     let (first_row, end_row) = vertical.reach();
-    // Columns first, of the rows that are needed.
-    columns.resize((end_row - first_row) * len, 0);
-    for (y, out) in (first_row..end_row).zip(columns.chunks_exact_mut(len)) {
-        let mut source = view.row(y as u32);
-        if channels == 4 {
-            premultiply(source, premultiplied);
-            source = premultiplied;
-        }
-        match channels {
-            1 => columns_of::<1>(source, horizontal, out),
-            3 => columns_of::<3>(source, horizontal, out),
-            _ => columns_of::<4>(source, horizontal, out),
+    if !job.rows_first {
+        // Only of the rows that are needed.
+        columns.resize((end_row - first_row) * len, 0);
+        for (y, out) in (first_row..end_row).zip(columns.chunks_exact_mut(len)) {
+            self::columns(view.row(y as u32), horizontal, channels, out);
         }
     }
-    sums.resize(len, 0);
-    row.resize(len, 0);
     for y in 0..vertical.len() {
-        sums.fill(HALF);
-        let (first, weights) = vertical.of(y);
-        for (source, weight) in columns.chunks_exact(len).skip(first - first_row).zip(weights) {
-            for (sum, value) in sums.iter_mut().zip(source) {
-                *sum += i32::from(*value) * weight;
-            }
+        if job.rows_first {
+            wide.resize(view.width as usize * channels, 0);
+            blend(vertical.of(y), |k| view.row(k as u32), sums, wide);
+            self::columns(wide, horizontal, channels, row);
+        } else {
+            blend(vertical.of(y), |k| &columns[(k - first_row) * len..][..len], sums, row);
         }
-        for (out, sum) in row.iter_mut().zip(sums.iter()) {
-            *out = clip(*sum);
-        }
-        if channels == 4 {
+        if job.premultiply {
             divide_by_alpha(row);
         }
         target.row_u8(y as u32, row);
+    }
+}
+
+/// A weighted sum of rows, rounded.
+fn blend<'a>(
+    (first, weights): (usize, &[i32]),
+    source: impl Fn(usize) -> &'a [u8],
+    sums: &mut Vec<i32>,
+    out: &mut [u8],
+) {
+    sums.clear();
+    sums.resize(out.len(), HALF);
+    for (k, weight) in (first..).zip(weights) {
+        for (sum, value) in sums.iter_mut().zip(source(k)) {
+            *sum += i32::from(*value) * weight;
+        }
+    }
+    for (out, sum) in out.iter_mut().zip(sums.iter()) {
+        *out = clip(*sum);
+    }
+}
+
+/// Weighted sums along a row, rounded.
+fn columns(row: &[u8], taps: &PillowTaps, channels: usize, out: &mut [u8]) {
+    match channels {
+        1 => columns_of::<1>(row, taps, out),
+        3 => columns_of::<3>(row, taps, out),
+        _ => columns_of::<4>(row, taps, out),
     }
 }
 
@@ -137,7 +172,6 @@ fn columns_of<const C: usize>(row: &[u8], taps: &PillowTaps, out: &mut [u8]) {
 
 /// Pillow's RGBA to RGBa.
 fn premultiply(row: &[u8], out: &mut Vec<u8>) {
-    out.clear();
     for pixel in row.as_chunks::<4>().0 {
         let [r, g, b, a] = *pixel;
         let times = |v: u8| {

@@ -15,6 +15,8 @@ pub(crate) struct TwoTap {
     pub upper: Vec<u32>,
     /// In [0, 1); 0 where both positions are the same.
     pub lerp: Vec<f32>,
+    /// For each source position whether any output needs it.
+    needed: Vec<bool>,
 }
 
 impl TwoTap {
@@ -23,16 +25,25 @@ impl TwoTap {
         self.lower.clear();
         self.upper.clear();
         self.lerp.clear();
+        self.needed.clear();
+        self.needed.resize(axis.input as usize, false);
         for position in axis.positions() {
             let source = axis.source(position);
             let floor = source.floor();
             let upper = (source.ceil() as u32).min(axis.input - 1);
             let lower = (floor.max(0.0) as u32).min(upper);
+            self.needed[lower as usize] = true;
+            self.needed[upper as usize] = true;
             self.lower.push(lower);
             self.upper.push(upper);
             // With both taps equal any factor gives the tap itself.
             self.lerp.push(if lower == upper { 0.0 } else { source - floor });
         }
+    }
+
+    /// Whether any output needs a source position.
+    pub fn needs(&self, position: u32) -> bool {
+        self.needed[position as usize]
     }
 }
 
@@ -119,7 +130,7 @@ impl Rows {
         self.next = 0;
     }
 
-    /// Takes source row `y`; rows come in ascending order, and may be left out if [`wants`](Rows::wants) says so.
+    /// Takes source row `y`, which [is needed](TwoTap::needs); rows come in ascending order, none left out.
     /// `columns` interpolates it horizontally, `emit` is given each output row's number, two rows and the factor.
     pub fn push(
         &mut self,
@@ -128,11 +139,9 @@ impl Rows {
         columns: impl FnOnce(&mut [f32]),
         mut emit: impl FnMut(usize, &[f32], &[f32], f32),
     ) {
-        if !self.wants(y, vertical) {
-            return;
-        }
+        let Some(lower) = vertical.lower.get(self.next) else { return };
         // The other buffer holds the row above, if it is needed still.
-        let slot = usize::from(self.held[0] == Some(vertical.lower[self.next]));
+        let slot = usize::from(self.held[0] == Some(*lower));
         columns(&mut self.buffers[slot]);
         self.held[slot] = Some(y);
         while self.next < vertical.lower.len() {
@@ -142,10 +151,5 @@ impl Rows {
             emit(self.next, &self.buffers[top], &self.buffers[bottom], vertical.lerp[self.next]);
             self.next += 1;
         }
-    }
-
-    /// Whether the next output row needs source row `y`.
-    pub fn wants(&self, y: u32, vertical: &TwoTap) -> bool {
-        self.next < vertical.lower.len() && (vertical.lower[self.next] == y || vertical.upper[self.next] == y)
     }
 }
