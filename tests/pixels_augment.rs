@@ -6,7 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tfrmap::image::{
-    Applied, Augment, AugmentKey, Image, ImageSpec, ImageWorker, Method, PixelType, PixelsMut, RandomResizedCrop,
+    Applied, Augment, AugmentKey, Image, ImageSpec, ImageWorker, Method, PixelType, PixelsMut,
+    RandomResizedCrop,
 };
 
 fn photo(name: &str) -> Vec<u8> {
@@ -30,7 +31,8 @@ fn draw(spec: &ImageSpec, height: u32, width: u32, key: AugmentKey) -> Applied {
 fn draws_are_a_pure_function_of_the_key() {
     let bytes = photo("photo_chelsea_451x300_444.jpg");
     let spec = augmented(32, 32);
-    let keys: Vec<AugmentKey> = (0..24).map(|i| AugmentKey { seed: i % 3, epoch: i % 5, record: i }).collect();
+    let keys: Vec<AugmentKey> =
+        (0..24).map(|i| AugmentKey { seed: i % 3, epoch: i % 5, record: i }).collect();
     let run = |worker: &mut ImageWorker, key| {
         let mut out = vec![0.0; 32 * 32 * 3];
         let applied = worker.run(&bytes, &spec, key, PixelsMut::F32(&mut out)).unwrap();
@@ -59,7 +61,7 @@ fn draws_stay_the_same_from_release_to_release() {
     let spec = ImageSpec::gray(1, 1).augment(Augment { crop: Some(RandomResizedCrop::default()), flip: 0.5 });
     let drawn: Vec<_> = (0..6)
         .map(|i| {
-            let key = AugmentKey { seed: 7 + i, epoch: i, record: 1000 * i };
+            let key = AugmentKey { seed: 3 * i, epoch: i, record: 1000 * i };
             let applied = draw(&spec, 375, 500, key);
             (applied.crop, applied.flipped)
         })

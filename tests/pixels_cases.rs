@@ -116,7 +116,9 @@ fn orientation_is_applied_only_when_asked() {
         // The worker, which else decodes row by row, agrees.
         let spec = ImageSpec::rgb(size[0], size[1]).exif(true).dtype(PixelType::U8);
         let mut out = vec![0; turned.pixels.len()];
-        ImageWorker::new().run(&bytes_of(file), &spec, AugmentKey::default(), PixelsMut::U8(&mut out)).unwrap();
+        ImageWorker::new()
+            .run(&bytes_of(file), &spec, AugmentKey::default(), PixelsMut::U8(&mut out))
+            .unwrap();
         assert_eq!(out, turned.pixels);
     }
 }
@@ -191,9 +193,7 @@ fn odd_sizes_are_refused_or_made() {
         for method in [Method::Bilinear, Method::Bicubic, Method::Area, Method::PillowBilinear] {
             let spec = ImageSpec::gray(h, w).method(method);
             let mut out = vec![-1.0; h as usize * w as usize];
-            ImageWorker::new()
-                .run(&bytes, &spec, AugmentKey::default(), PixelsMut::F32(&mut out))
-                .unwrap();
+            ImageWorker::new().run(&bytes, &spec, AugmentKey::default(), PixelsMut::F32(&mut out)).unwrap();
             assert!(out.iter().all(|v| (-0.1..=1.1).contains(v)), "{h} x {w} {method:?}");
         }
     }

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tfrmap::ErrorKind;
-use tfrmap::image::{AugmentKey, DecodeOptions, ImageSpec, ImageWorker, Limits, PixelsMut, PixelsVec, decode};
+use tfrmap::image::{
+    AugmentKey, DecodeOptions, ImageSpec, ImageWorker, Limits, PixelsMut, PixelsVec, decode,
+};
 
 /// Every small picture in the repository.
 fn pictures() -> Vec<(String, Vec<u8>)> {

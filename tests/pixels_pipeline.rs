@@ -92,17 +92,10 @@ fn eight_bit_values_become_tensorflows_floats() {
     let tables = read_json(&golden_root().join("resize/dtype_tables.json"));
     let tables = tables["tables"].as_array().unwrap();
     let table = tables.iter().find(|table| table["id"] == "uint8_to_float32_bits").unwrap();
-    let image = tfrmap::image::Image {
-        height: 1,
-        width: 256,
-        channels: 1,
-        pixels: (0..=255).collect(),
-    };
+    let image = tfrmap::image::Image { height: 1, width: 256, channels: 1, pixels: (0..=255).collect() };
     let mut out = vec![0.0; 256];
     let spec = ImageSpec::gray(1, 256);
-    ImageWorker::new()
-        .run_decoded(&image, &spec, AugmentKey::default(), PixelsMut::F32(&mut out))
-        .unwrap();
+    ImageWorker::new().run_decoded(&image, &spec, AugmentKey::default(), PixelsMut::F32(&mut out)).unwrap();
     let want: Vec<u32> =
         table["output_bits"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as u32).collect();
     assert_eq!(out.iter().map(|v| v.to_bits()).collect::<Vec<_>>(), want);

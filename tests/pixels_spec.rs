@@ -43,10 +43,14 @@ fn json_and_back_is_the_same_spec() {
         assert_eq!(back.shape(), spec.shape());
         if spec.pixel_type() == PixelType::F32 {
             // Floats survive as decimal numbers.
-            assert_eq!(ImageSpec::from_json(&serde_json::from_str(&json.to_string()).unwrap()).unwrap(), back);
+            assert_eq!(
+                ImageSpec::from_json(&serde_json::from_str(&json.to_string()).unwrap()).unwrap(),
+                back
+            );
         }
     }
-    let flip = ImageSpec::from_json(&json!({"augment": {"flip": true, "random_resized_crop": true}})).unwrap();
+    let flip =
+        ImageSpec::from_json(&json!({"augment": {"flip": true, "random_resized_crop": true}})).unwrap();
     let want = Augment { crop: Some(RandomResizedCrop::default()), flip: 0.5 };
     assert_eq!(flip, ImageSpec::default().augment(want));
     let one = ImageSpec::from_json(&json!({"mean": 0.5, "std": 0.25})).unwrap();

@@ -30,7 +30,10 @@ pub fn resize(values: &[f32], shape: [usize; 3], spec: &ImageSpec) -> Result<Vec
         return Err(Error::invalid(format!("an array of shape {shape:?} is too large")));
     };
     if elements != Some(values.len()) || values.is_empty() {
-        return Err(Error::invalid(format!("an array of shape {shape:?} cannot have {} values", values.len())));
+        return Err(Error::invalid(format!(
+            "an array of shape {shape:?} cannot have {} values",
+            values.len()
+        )));
     }
     let spec = ImageSpec {
         channels: count,
@@ -48,8 +51,7 @@ pub fn resize(values: &[f32], shape: [usize; 3], spec: &ImageSpec) -> Result<Vec
         View { data: values, stride: w as usize * channels, height: h, width: w, channels, scale: 1.0 };
     let mut out = vec![0.0; height as usize * width as usize * channels];
     let mut finish = Finish::default();
-    let mut target =
-        Target::new(PixelsMut::F32(&mut out), &spec, geometry.place, Scale::Off, &mut finish);
+    let mut target = Target::new(PixelsMut::F32(&mut out), &spec, geometry.place, Scale::Off, &mut finish);
     Resizer::default().run(view, &geometry, &spec, &mut target);
     Ok(out)
 }

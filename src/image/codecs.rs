@@ -8,10 +8,10 @@ use ::image::{ColorType, ImageDecoder};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::image::decode::{DecodeOptions, check_size};
+use crate::image::decode_png;
 use crate::image::exif::{orientation_of_jpeg, orientation_of_tiff, turn};
 use crate::image::format::Format;
 use crate::image::jpeg;
-use crate::image::png;
 
 /// Decoder state and scratch memory, reused from picture to picture.
 #[derive(Default)]
@@ -93,7 +93,7 @@ fn decode_other(
     let wrap = |error| wrap(format, error);
     match format {
         Format::Jpeg => Err(Error::invalid("a JPEG is decoded elsewhere")),
-        Format::Png => png::decode(bytes, options, out),
+        Format::Png => decode_png::decode(bytes, options, out),
         Format::Gif => read(format, GifDecoder::new(reader).map_err(wrap)?, options, out),
         Format::Bmp => {
             let (size, orientation) = read(format, BmpDecoder::new(reader).map_err(wrap)?, options, out)?;
@@ -158,7 +158,8 @@ pub(crate) fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(raw.len() / from * to);
     for pixel in raw.chunks_exact(from) {
-        let (r, g, b) = if from < 3 { (pixel[0], pixel[0], pixel[0]) } else { (pixel[0], pixel[1], pixel[2]) };
+        let (r, g, b) =
+            if from < 3 { (pixel[0], pixel[0], pixel[0]) } else { (pixel[0], pixel[1], pixel[2]) };
         match to {
             1 => out.push(gray([r.into(), g.into(), b.into()], 0) as u8),
             3 => out.extend([r, g, b]),
@@ -171,7 +172,8 @@ pub(crate) fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) {
 fn bmp_alpha(bytes: &[u8], [height, width]: [u32; 2], pixels: &mut [u8]) {
     let u16_at = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let u32_at = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    let (Some(32), Some(0), Some(start), Some(rows)) = (u16_at(28), u32_at(30), u32_at(10), u32_at(22)) else {
+    let (Some(32), Some(0), Some(start), Some(rows)) = (u16_at(28), u32_at(30), u32_at(10), u32_at(22))
+    else {
         return;
     };
     let upwards = rows.cast_signed() > 0;

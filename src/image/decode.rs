@@ -71,7 +71,8 @@ pub fn decode(bytes: &[u8], options: &DecodeOptions) -> Result<Image> {
     }
     let mut image = Image { channels: options.channels, ..Image::default() };
     let format = recognise(bytes, &options.limits)?;
-    [image.height, image.width] = guarded(|| Codecs::default().decode(format, bytes, options, &mut image.pixels))?;
+    [image.height, image.width] =
+        guarded(|| Codecs::default().decode(format, bytes, options, &mut image.pixels))?;
     Ok(image)
 }
 

@@ -5,9 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Result;
 use crate::image::augment::{Augment, RandomResizedCrop};
 use crate::image::jpeg::{Damage, Dct};
-use crate::image::spec::{
-    Coordinates, Fit, ImageSpec, Layout, Limits, Method, PixelType, Scale, refuse,
-};
+use crate::image::spec::{Coordinates, Fit, ImageSpec, Layout, Limits, Method, PixelType, Scale, refuse};
 
 const DCT: [(&str, Dct); 2] = [("INTEGER_ACCURATE", Dct::Accurate), ("INTEGER_FAST", Dct::Fast)];
 const DAMAGE: [(&str, Damage); 2] = [("strict", Damage::Strict), ("lenient", Damage::Lenient)];
@@ -54,7 +52,12 @@ impl ImageSpec {
             }
         }
         spec.check()?;
+        spec.scale = spec.scale.filter(|scale| *scale != spec.default_scale());
         Ok(spec)
+    }
+
+    fn default_scale(&self) -> Scale {
+        if self.dtype == PixelType::U8 { Scale::Off } else { Scale::Before }
     }
 
     fn set(&mut self, key: &str, value: &Value) -> Result<()> {

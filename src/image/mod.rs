@@ -6,14 +6,18 @@ mod array;
 mod augment;
 mod codecs;
 mod decode;
+mod decode_png;
 mod exif;
 mod fit;
 mod format;
 pub mod jpeg;
 mod json;
-mod png;
+
 mod presets;
 mod resize;
+mod rows;
+#[cfg(target_arch = "x86_64")]
+mod rows_avx2;
 mod save;
 pub mod sheet;
 mod spec;

@@ -46,7 +46,9 @@ impl ImageSpec {
         let color = match channels {
             _ if channels != usize::from(self.channels) => {
                 let expected = self.channels;
-                return Err(Error::invalid(format!("the picture has {channels} channels, the spec {expected}")));
+                return Err(Error::invalid(format!(
+                    "the picture has {channels} channels, the spec {expected}"
+                )));
             }
             1 => ::png::ColorType::Grayscale,
             3 => ::png::ColorType::Rgb,

@@ -1,5 +1,6 @@
 //! Where finished pixels go: range, normalisation, dtype, layout and place within the output.
 
+use crate::image::rows::{self, INVERSE_255, saturate};
 use crate::image::spec::{ImageSpec, Layout, PixelType, Scale};
 
 /// The memory that receives one picture: exactly the elements of [`ImageSpec::shape`].
@@ -26,9 +27,6 @@ impl PixelsMut<'_> {
         }
     }
 }
-
-/// f32(1/255): what TensorFlow multiplies by.
-pub(crate) const INVERSE_255: f32 = 1.0 / 255.0;
 
 /// What 8-bit values are multiplied by before they are resized.
 pub(crate) fn scale_before(spec: &ImageSpec) -> f32 {
@@ -169,6 +167,15 @@ impl Place {
     fn planes<T: Copy>(&self, y: u32, channels: usize, row: &[T], out: &mut [T]) {
         let plane = self.size[0] as usize * self.size[1] as usize;
         let (start, width) = (self.start(y), self.part[1] as usize);
+        if channels == 3 {
+            let (red, rest) = out[start..].split_at_mut(plane);
+            let (green, blue) = rest.split_at_mut(plane);
+            let planes = red[..width].iter_mut().zip(&mut green[..width]).zip(&mut blue[..width]);
+            for (((r, g), b), pixel) in planes.zip(row.as_chunks::<3>().0) {
+                [*r, *g, *b] = *pixel;
+            }
+            return;
+        }
         for c in 0..channels {
             let out = &mut out[c * plane + start..][..width];
             for (out, pixel) in out.iter_mut().zip(row.chunks_exact(channels)) {
@@ -180,18 +187,11 @@ impl Place {
 
 fn finish(row: &mut [f32], scale: Scale, mean: &[f32], std: &[f32]) {
     match scale {
-        Scale::After => row.iter_mut().for_each(|v| *v *= INVERSE_255),
-        Scale::Divide => row.iter_mut().for_each(|v| *v /= 255.0),
+        Scale::After => rows::multiply(row, INVERSE_255),
+        Scale::Divide => rows::divide(row, 255.0),
         Scale::Before | Scale::Off => {}
     }
-    for ((v, mean), std) in row.iter_mut().zip(mean).zip(std) {
-        *v = (*v - mean) / std;
-    }
-}
-
-/// `tf.image.convert_image_dtype(.., tf.uint8, saturate=True)`.
-pub(crate) fn saturate(row: &[f32], out: &mut [u8]) {
-    for (out, v) in out.iter_mut().zip(row) {
-        *out = (*v * 255.5).clamp(0.0, 255.0) as u8;
+    if !mean.is_empty() {
+        rows::normalize(row, mean, std);
     }
 }

@@ -165,13 +165,7 @@ impl ImageWorker {
         Ok(Opened { geometry, applied, jpeg: Some(jpeg) })
     }
 
-    fn finish(
-        &mut self,
-        bytes: &[u8],
-        opened: &Opened,
-        spec: &ImageSpec,
-        out: PixelsMut<'_>,
-    ) -> Result<()> {
+    fn finish(&mut self, bytes: &[u8], opened: &Opened, spec: &ImageSpec, out: PixelsMut<'_>) -> Result<()> {
         let Opened { geometry, jpeg, .. } = opened;
         if let Some(jpeg) = jpeg {
             if resize::is_two_tap(spec) && spec.channels != 4 {

@@ -4,6 +4,8 @@ mod axis;
 mod cache;
 mod kernel;
 mod pillow;
+#[cfg(target_arch = "x86_64")]
+mod pillow_avx2;
 mod taps;
 mod two_tap;
 #[cfg(target_arch = "x86_64")]
@@ -18,7 +20,8 @@ use crate::image::fit::Geometry;
 use crate::image::resize::cache::Cache;
 use crate::image::resize::pillow::PillowTaps;
 use crate::image::resize::taps::Taps;
-use crate::image::resize::two_tap::{Columns, Rows, TwoTap, blend};
+use crate::image::resize::two_tap::{Columns, Rows, TwoTap};
+use crate::image::rows::blend;
 use crate::image::spec::{ImageSpec, Method};
 use crate::image::target::Target;
 

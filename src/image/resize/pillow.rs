@@ -1,12 +1,20 @@
 //! Pillow's resampling of 8-bit pictures: a kernel in fixed point, columns first, then rows, each rounded to 8 bits.
 
 use crate::image::resize::axis::Axis;
+#[cfg(target_arch = "x86_64")]
+use crate::image::resize::pillow_avx2 as avx2;
 use crate::image::resize::view::View;
+use crate::image::rows;
+#[cfg(target_arch = "x86_64")]
+use crate::image::rows_avx2::available;
 use crate::image::spec::Method;
 use crate::image::target::Target;
 
 /// Fraction bits of a weight: 32 less 8 for the value and 2 for headroom.
-const PRECISION: u32 = 32 - 8 - 2;
+pub(crate) const PRECISION: u32 = 32 - 8 - 2;
+
+/// Bytes after a row that a horizontal kernel may read.
+const PADDING: usize = 16;
 
 /// For each output position the first source position and the weights from there on.
 #[derive(Default)]
@@ -15,6 +23,10 @@ pub(crate) struct PillowTaps {
     offsets: Vec<u32>,
     weight: Vec<i32>,
     exact: Vec<f64>,
+    #[cfg(target_arch = "x86_64")]
+    pairs: Vec<avx2::Pair>,
+    #[cfg(target_arch = "x86_64")]
+    pair_offsets: Vec<u32>,
 }
 
 impl PillowTaps {
@@ -45,6 +57,28 @@ impl PillowTaps {
             self.first.push(first as u32);
             self.offsets.push(self.weight.len() as u32);
         }
+        #[cfg(target_arch = "x86_64")]
+        self.fill_pairs();
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn fill_pairs(&mut self) {
+        self.pairs.clear();
+        self.pair_offsets.clear();
+        self.pair_offsets.push(0);
+        for range in self.offsets.windows(2) {
+            let weights = &self.weight[range[0] as usize..range[1] as usize];
+            let pair = |w: &[i32]| avx2::Pair::new(w[0], w.get(1).copied().unwrap_or(0));
+            self.pairs.extend(weights.chunks(2).map(pair));
+            self.pair_offsets.push(self.pairs.len() as u32);
+        }
+    }
+
+    /// First source position and pairs of weights of one output.
+    #[cfg(target_arch = "x86_64")]
+    pub fn pairs_of(&self, output: usize) -> (usize, &[avx2::Pair]) {
+        let range = self.pair_offsets[output] as usize..self.pair_offsets[output + 1] as usize;
+        (self.first[output] as usize, &self.pairs[range])
     }
 
     fn len(&self) -> usize {
@@ -71,7 +105,8 @@ pub(crate) struct Scratch {
     premultiplied: Vec<u8>,
     columns: Vec<u8>,
     sums: Vec<i32>,
-    rows: [Vec<u8>; 2],
+    /// A row of the output, and one as wide as the source.
+    pair: [Vec<u8>; 2],
 }
 
 /// How one picture is resized.
@@ -94,7 +129,7 @@ pub(crate) fn rows_first(vertical: Axis, horizontal: Axis) -> bool {
 /// Resizes the view.
 pub(crate) fn resize(view: View<'_, u8>, job: &Job<'_>, scratch: &mut Scratch, target: &mut Target<'_>) {
     let Job { vertical, horizontal, .. } = job;
-    let Scratch { premultiplied, columns, sums, rows: [row, wide] } = scratch;
+    let Scratch { premultiplied, columns, sums, pair: [row, wide] } = scratch;
     let mut view = view;
     if job.premultiply {
         premultiplied.clear();
@@ -104,18 +139,21 @@ pub(crate) fn resize(view: View<'_, u8>, job: &Job<'_>, scratch: &mut Scratch, t
     let channels = view.channels;
     let len = horizontal.len() * channels;
     row.resize(len, 0);
+    let wide_len = view.width as usize * channels;
+    wide.clear();
+    wide.resize(wide_len + PADDING, 0);
     let (first_row, end_row) = vertical.reach();
     if !job.rows_first {
         // Only of the rows that are needed.
         columns.resize((end_row - first_row) * len, 0);
         for (y, out) in (first_row..end_row).zip(columns.chunks_exact_mut(len)) {
-            self::columns(view.row(y as u32), horizontal, channels, out);
+            wide[..wide_len].copy_from_slice(view.row(y as u32));
+            self::columns(wide, horizontal, channels, out);
         }
     }
     for y in 0..vertical.len() {
         if job.rows_first {
-            wide.resize(view.width as usize * channels, 0);
-            blend(vertical.of(y), |k| view.row(k as u32), sums, wide);
+            blend(vertical.of(y), |k| view.row(k as u32), sums, &mut wide[..wide_len]);
             self::columns(wide, horizontal, channels, row);
         } else {
             blend(vertical.of(y), |k| &columns[(k - first_row) * len..][..len], sums, row);
@@ -137,21 +175,23 @@ fn blend<'a>(
     sums.clear();
     sums.resize(out.len(), HALF);
     for (k, weight) in (first..).zip(weights) {
-        for (sum, value) in sums.iter_mut().zip(source(k)) {
-            *sum += i32::from(*value) * weight;
-        }
+        rows::add_fixed(sums, source(k), *weight);
     }
     for (out, sum) in out.iter_mut().zip(sums.iter()) {
         *out = clip(*sum);
     }
 }
 
-/// Weighted sums along a row, rounded.
-fn columns(row: &[u8], taps: &PillowTaps, channels: usize, out: &mut [u8]) {
+/// Weighted sums along a row, rounded. The row is followed by [`PADDING`] bytes that do not count.
+fn columns(padded: &[u8], taps: &PillowTaps, channels: usize, out: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if channels == 3 && available() {
+        return avx2::columns_rgb(padded, taps, out);
+    }
     match channels {
-        1 => columns_of::<1>(row, taps, out),
-        3 => columns_of::<3>(row, taps, out),
-        _ => columns_of::<4>(row, taps, out),
+        1 => columns_of::<1>(padded, taps, out),
+        3 => columns_of::<3>(padded, taps, out),
+        _ => columns_of::<4>(padded, taps, out),
     }
 }
 
@@ -194,7 +234,7 @@ fn divide_by_alpha(row: &mut [u8]) {
 }
 
 /// One half, with which sums begin.
-const HALF: i32 = 1 << (PRECISION - 1);
+pub(crate) const HALF: i32 = 1 << (PRECISION - 1);
 
 /// A sum as 8 bits.
 fn clip(sum: i32) -> u8 {
@@ -234,4 +274,38 @@ fn lanczos(x: f64) -> f64 {
         x.sin() / x
     };
     if (-3.0..3.0).contains(&x) { sinc(x) * sinc(x / 3.0) } else { 0.0 }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::image::spec::Coordinates;
+
+    #[test]
+    fn vectors_equal_scalars_for_all_widths() {
+        if !available() {
+            eprintln!("no AVX2 here: nothing to compare");
+            return;
+        }
+        let mut taps = PillowTaps::default();
+        for method in
+            [Method::PillowBox, Method::PillowBilinear, Method::PillowBicubic, Method::PillowLanczos]
+        {
+            for input in (1..30).chain([500]) {
+                let mut row: Vec<u8> = (0..3 * input).map(|i| (i * i * 31 + 7 * i) as u8).collect();
+                row.resize(row.len() + PADDING, 0);
+                for output in (1..30).chain([224]) {
+                    let coordinates = Coordinates::HalfPixel;
+                    let axis =
+                        Axis { input, output, from: 0, len: output, flip: input % 2 == 0, coordinates };
+                    taps.fill(axis, method);
+                    let (mut plain, mut vector) =
+                        (vec![9; 3 * output as usize], vec![7; 3 * output as usize]);
+                    columns_of::<3>(&row, &taps, &mut plain);
+                    avx2::columns_rgb(&row, &taps, &mut vector);
+                    assert_eq!(plain, vector, "{method:?} {axis:?}");
+                }
+            }
+        }
+    }
 }

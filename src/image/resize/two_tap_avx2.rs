@@ -4,12 +4,7 @@
 use std::arch::x86_64::*;
 
 use crate::image::resize::two_tap::{Columns, PADDING};
-
-/// Whether this machine has AVX2.
-#[inline]
-pub(crate) fn available() -> bool {
-    is_x86_feature_detected!("avx2")
-}
+use crate::image::rows_avx2::available;
 
 /// Interpolates a row of RGB pixels into `out`, of which it may write up to `PADDING` elements past the last pixel.
 ///

@@ -1,6 +1,7 @@
 //! A rectangle of pixels to read from.
 
 use crate::image::resize::two_tap::Columns;
+use crate::image::rows;
 
 /// A value of a source picture.
 pub(crate) trait Sample: Copy {
@@ -11,6 +12,9 @@ pub(crate) trait Sample: Copy {
     fn columns(columns: &Columns, row: &[Self], scale: f32, out: &mut [f32]) {
         columns.apply(row, scale, out);
     }
+
+    /// Adds a row times a weight to sums.
+    fn add(sums: &mut [f32], row: &[Self], scale: f32, weight: f32);
 }
 
 impl Sample for u8 {
@@ -22,12 +26,20 @@ impl Sample for u8 {
     fn columns(columns: &Columns, row: &[u8], scale: f32, out: &mut [f32]) {
         columns.apply_u8(row, scale, out);
     }
+
+    fn add(sums: &mut [f32], row: &[u8], scale: f32, weight: f32) {
+        rows::add_bytes(sums, row, scale, weight);
+    }
 }
 
 impl Sample for f32 {
     #[inline(always)]
     fn value(self, _: f32) -> f32 {
         self
+    }
+
+    fn add(sums: &mut [f32], row: &[f32], _: f32, weight: f32) {
+        rows::add_floats(sums, row, weight);
     }
 }
 

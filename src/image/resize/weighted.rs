@@ -2,6 +2,7 @@
 
 use crate::image::resize::taps::Taps;
 use crate::image::resize::view::{Sample, View};
+use crate::image::rows;
 use crate::image::target::Target;
 
 /// Rows first, then columns: nearest, bicubic and all kernels.
@@ -17,9 +18,7 @@ pub(crate) fn rows_then_columns<S: Sample>(
         sums.fill(0.0);
         let (rows, weights) = vertical.of(y);
         for (row, weight) in rows.iter().zip(weights) {
-            for (sum, value) in sums.iter_mut().zip(view.row(*row)) {
-                *sum += weight * value.value(view.scale);
-            }
+            S::add(sums, view.row(*row), view.scale, *weight);
         }
         target.row(y as u32, |out| columns(sums, horizontal, view.channels, out));
     }
@@ -42,17 +41,15 @@ pub(crate) fn area<S: Sample>(
     for y in 0..vertical.len() {
         target.row(y as u32, |out| {
             out.fill(0.0);
-            let (rows, weights) = vertical.of(y);
-            for (row, weight) in rows.iter().zip(weights) {
+            let (sources, weights) = vertical.of(y);
+            for (row, weight) in sources.iter().zip(weights) {
                 for (out, value) in values.iter_mut().zip(view.row(*row)) {
                     *out = value.value(view.scale);
                 }
                 columns(values, horizontal, view.channels, sums);
-                for (out, sum) in out.iter_mut().zip(sums.iter()) {
-                    *out += sum * weight;
-                }
+                rows::add_floats(out, sums, *weight);
             }
-            out.iter_mut().for_each(|v| *v *= scale);
+            rows::multiply(out, scale);
         });
     }
 }
