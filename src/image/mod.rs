@@ -12,7 +12,6 @@ mod fit;
 mod format;
 pub mod jpeg;
 mod json;
-
 mod presets;
 mod resize;
 mod rows;
