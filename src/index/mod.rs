@@ -231,7 +231,7 @@ impl Index {
     ///
     /// # Errors
     /// `IndexCorrupt`.
-    pub(crate) fn check_body(&self) -> Result<()> {
+    pub fn check_body(&self) -> Result<()> {
         if self.body_holds() { Ok(()) } else { Err(format::corrupt("does not match its own checksum")) }
     }
 

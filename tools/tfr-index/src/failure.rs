@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tfrmap::{Error, ErrorKind};
 
+use crate::problem::Problem;
+
 /// How a command ended that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -82,7 +84,13 @@ impl Failure {
     /// The line that `--json` prints.
     pub fn to_json(&self) -> Value {
         let inner = match self {
-            Failure::Library(error) => error_fields(error),
+            Failure::Library(error) => {
+                let mut line = Problem::new(Path::new(""), error).to_json();
+                if error.path().is_none() {
+                    line["path"] = Value::Null;
+                }
+                line
+            }
             Failure::Usage(text) => fields("InvalidArgument", None, text),
             Failure::Data(text) => fields("Data", None, text),
             Failure::Io(path, error) => fields("Io", Some(path), &error.to_string()),
@@ -98,22 +106,6 @@ fn fields(kind: &str, path: Option<&Path>, message: &str) -> Value {
         "offset": null,
         "kind": kind,
         "feature": null,
-        "message": message,
-    })
-}
-
-/// A library error as the fields that every problem line has: path, record, offset, kind, feature, message.
-pub fn error_fields(error: &Error) -> Value {
-    let message = match error.help() {
-        Some(help) => format!("{}; {help}", error.reason()),
-        None => error.reason().to_owned(),
-    };
-    json!({
-        "path": error.path().map(|p| p.to_string_lossy()),
-        "record": error.record(),
-        "offset": error.offset(),
-        "kind": error.kind().name(),
-        "feature": error.feature(),
         "message": message,
     })
 }

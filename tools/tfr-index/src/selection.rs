@@ -97,6 +97,16 @@ impl Selection {
         self.ranges[range].start + (position - self.starts[range])
     }
 
+    /// The numbers wanted of a file that holds these global numbers, counted within the file; for an ascending selection.
+    pub fn within(&self, file: Range<u64>) -> Vec<Range<u64>> {
+        let first = self.ranges.partition_point(|range| range.end <= file.start);
+        self.ranges[first..]
+            .iter()
+            .take_while(|range| range.start < file.end)
+            .map(|range| range.start.max(file.start) - file.start..range.end.min(file.end) - file.start)
+            .collect()
+    }
+
     /// True where the records come in the order of the files, each at most once.
     pub fn is_ascending(&self) -> bool {
         self.ranges.windows(2).all(|pair| pair[0].end <= pair[1].start)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use tfrmap::{Error, ErrorKind, Index, MissingIndex, Store};
+use tfrmap::{Error, Index, IndexState};
 
 use crate::failure::{Exit, Result, exit_of};
 use crate::input::{Input, InputOptions, file_len};
@@ -99,51 +99,39 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
 fn look(options: &InputOptions, path: &Path) -> Shard {
     let mut shard =
         Shard { path: path.to_owned(), bytes: file_len(path), index: "missing", sizes: None, error: None };
-    let indexed = Store::open_with(&options.open().missing_index(MissingIndex::Fail), path)
-        .and_then(|store| Ok((store_sizes(&store)?, store.data_len())));
-    match indexed {
-        Ok((sizes, bytes)) => {
-            // An empty file needs no index and never has one that is not fresh.
+    match IndexState::of(path, options.index_dir.as_deref()) {
+        // An empty file is never without an index: there is nothing to index.
+        Ok(IndexState::Missing) if shard.bytes == 0 => {
             shard.index = "fresh";
-            shard.bytes = bytes;
-            shard.sizes = Some(sizes);
+            shard.sizes = Some(Sizes::default());
         }
-        Err(error) if is_missing(&error) => match scan(path) {
-            Ok(sizes) => shard.sizes = Some(sizes),
-            Err(error) => shard.error = Some(error),
-        },
-        Err(error) => {
-            shard.index = match error.kind() {
-                ErrorKind::StaleIndex | ErrorKind::IndexMismatch => "stale",
-                ErrorKind::IndexCorrupt | ErrorKind::IndexVersion | ErrorKind::IndexFormat => "corrupt",
-                _ => "missing",
-            };
-            if shard.index != "missing" {
-                shard.sizes = scan(path).ok();
+        Ok(state) => {
+            shard.index = state.name();
+            match state {
+                IndexState::Fresh(index) => shard.sizes = Some(sizes(&index)),
+                IndexState::Stale(error) | IndexState::Corrupt(error) => {
+                    shard.sizes = scan(path).ok();
+                    shard.error = Some(error);
+                }
+                _ => match scan(path) {
+                    Ok(sizes) => shard.sizes = Some(sizes),
+                    Err(error) => shard.error = Some(error),
+                },
             }
-            shard.error = Some(error);
         }
+        Err(error) => shard.error = Some(error),
     }
     shard
 }
 
-fn is_missing(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Io(std::io::ErrorKind::NotFound))
-}
-
-fn store_sizes(store: &Store) -> tfrmap::Result<Sizes> {
-    let mut sizes = Sizes::default();
-    for i in 0..store.len() {
-        sizes.add(store.span(i)?.payload_len);
-    }
-    Ok(sizes)
-}
-
 fn scan(path: &Path) -> tfrmap::Result<Sizes> {
-    let index = Index::build(path)?;
+    Index::build(path).map(|index| sizes(&index))
+}
+
+fn sizes(index: &Index) -> Sizes {
     let mut sizes = Sizes::default();
     (0..index.len()).filter_map(|i| index.get(i)).for_each(|span| sizes.add(span.payload_len));
-    Ok(sizes)
+    sizes
 }
 
 fn to_json(shards: &[Shard], total: Sizes) -> Value {
