@@ -69,7 +69,10 @@ fn children(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<()> {
     if depth == 0 {
-        return Err(Failure::usage(format!("{}: folders nest too deeply (a link in a circle?)", folder.display())));
+        return Err(Failure::usage(format!(
+            "{}: folders nest too deeply (a link in a circle?)",
+            folder.display()
+        )));
     }
     for path in children(folder)? {
         if path.is_dir() {
@@ -115,10 +118,8 @@ pub fn from_csv(root: &Path, csv: &Path) -> Result<Collection> {
             let names: BTreeSet<String> = rows.iter().map(|(_, label)| label.clone()).collect();
             let names: Vec<String> = names.into_iter().collect();
             let number = |class: &String| names.binary_search(class).map_or(0, |number| number as i64);
-            let items = rows
-                .into_iter()
-                .map(|(path, class)| Item { path, label: number(&class), class })
-                .collect();
+            let items =
+                rows.into_iter().map(|(path, class)| Item { path, label: number(&class), class }).collect();
             ((0..).zip(names.clone()).collect(), items)
         }
     };

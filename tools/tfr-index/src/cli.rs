@@ -39,6 +39,14 @@ struct Cli {
 enum Command {
     Build(cmd::build::Args),
     Info(cmd::info::Args),
+    Schema(cmd::schema::Args),
+    Preview(cmd::preview::Args),
+    Get(cmd::get::Args),
+    Verify(cmd::verify::Args),
+    Batch(cmd::batch::Args),
+    Export(cmd::export::Args),
+    Copy(cmd::copy::Args),
+    Pack(cmd::pack::Args),
     Completions(cmd::completions::Args),
 }
 
@@ -66,6 +74,14 @@ fn dispatch(command: Command, out: &mut Output) -> Result<Exit> {
     match command {
         Command::Build(args) => cmd::build::run(&args, out),
         Command::Info(args) => cmd::info::run(&args, out),
+        Command::Schema(args) => cmd::schema::run(&args, out),
+        Command::Preview(args) => cmd::preview::run(&args, out),
+        Command::Get(args) => cmd::get::run(&args, out),
+        Command::Verify(args) => cmd::verify::run(&args, out),
+        Command::Batch(args) => cmd::batch::run(&args, out),
+        Command::Export(args) => cmd::export::run(&args, out),
+        Command::Copy(args) => cmd::copy::run(&args, out),
+        Command::Pack(args) => cmd::pack::run(&args, out),
         Command::Completions(args) => cmd::completions::run(&args, Cli::command(), out),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tfrmap::{MissingIndex, OpenOptions};
+use tfrmap::{Dataset, MissingIndex, OpenOptions};
 
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{self, Output};
@@ -48,6 +48,11 @@ impl InputOptions {
 }
 
 impl Input {
+    /// The data set, indexed where it was not.
+    pub fn dataset(&self) -> Result<Dataset> {
+        Ok(Dataset::open_with(&self.options.open(), &self.paths)?)
+    }
+
     /// The data files in order. A path that cannot be resolved is reported, and the others go on.
     pub fn files(&self, out: &mut Output) -> Result<(Vec<PathBuf>, Exit)> {
         let mut files = Vec::new();

@@ -1,17 +1,23 @@
 //! `tfr-index`: index, check, show, repair and export TFRecord files.
 
-#![allow(dead_code)]
-
 mod atomic;
+mod classes;
 mod cli;
 mod cmd;
+mod copy;
 mod failure;
 mod input;
+mod keys;
+mod labels;
 mod npz;
 mod output;
+mod problem;
 mod progress;
 mod selection;
+mod shards;
 mod sheet;
+mod space;
+mod spec_text;
 mod units;
 
 use std::process::ExitCode;

@@ -272,6 +272,11 @@ impl SkipList {
         self.entries.iter().map(|entry| &entry.line)
     }
 
+    /// True where the list names this record of this file.
+    pub fn names(&self, file: &Path, record: u64) -> bool {
+        self.entries.iter().any(|entry| entry.record == record && entry.path.as_deref() == Some(file))
+    }
+
     fn stranger(&self, files: &[PathBuf]) -> Option<&Path> {
         let real: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
         self.entries

@@ -42,7 +42,8 @@ pub fn create(prefix: &Path, shards: usize, force: bool) -> Result<DatasetWriter
 pub fn of(position: u64, total: u64, shards: usize) -> usize {
     // The inverse of "file s begins at floor(s * total / shards)".
     let shards = shards as u128;
-    ((u128::from(position) + 1) * shards).div_ceil(u128::from(total.max(1))).saturating_sub(1).min(shards - 1) as usize
+    ((u128::from(position) + 1) * shards).div_ceil(u128::from(total.max(1))).saturating_sub(1).min(shards - 1)
+        as usize
 }
 
 #[cfg(test)]
@@ -54,7 +55,8 @@ mod tests {
         for (total, shards) in [(10, 3), (9, 3), (1, 4), (100, 7), (5, 1), (3, 3)] {
             let of: Vec<usize> = (0..total).map(|position| of(position, total, shards)).collect();
             assert!(of.is_sorted());
-            let lens: Vec<usize> = (0..shards).map(|shard| of.iter().filter(|s| **s == shard).count()).collect();
+            let lens: Vec<usize> =
+                (0..shards).map(|shard| of.iter().filter(|s| **s == shard).count()).collect();
             let (min, max) = (lens.iter().min().unwrap(), lens.iter().max().unwrap());
             assert!(max - min <= 1, "{total} in {shards}: {lens:?}");
         }

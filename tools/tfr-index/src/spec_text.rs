@@ -99,7 +99,9 @@ fn tensorflow(features: &Features) -> String {
                 let _ = writeln!(lists, "    {key}: tf.io.RaggedFeature({}),", tf_type(*dtype));
                 continue;
             }
-            FeatureSpec::Raw => return "# the records are no Examples: parse the bytes yourself\n".to_owned(),
+            FeatureSpec::Raw => {
+                return "# the records are no Examples: parse the bytes yourself\n".to_owned();
+            }
             other => format!("    # {key}: {}", other.name()),
         };
         let _ = writeln!(context, "{line}");

@@ -82,7 +82,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         dataset = dataset.shuffled(seed);
     }
     let rows = args.batch_size.min(dataset.len() - first);
-    let size = usize::try_from(rows).map_err(|_| Failure::usage("the batch is too large for this machine"))?;
+    let size =
+        usize::try_from(rows).map_err(|_| Failure::usage("the batch is too large for this machine"))?;
     let mut batches = dataset.epoch(args.epoch).skip(first).take(rows).with_features(features).batches(size);
     let Some(batch) = batches.next() else { return Err(Failure::data("the batch is empty")) };
     let batch = batch?;
@@ -108,7 +109,8 @@ fn read_spec(path: &Path) -> Result<Features> {
 
 /// Writes all arrays. The outer error is a name that two arrays would share.
 fn write<W: Write>(batch: &Batch, npz: &mut NpzWriter<W>) -> Result<io::Result<()>> {
-    let mut arrays: Vec<Array> = batch.columns().flat_map(|(key, column)| arrays(&keys::name(key), column)).collect();
+    let mut arrays: Vec<Array> =
+        batch.columns().flat_map(|(key, column)| arrays(&keys::name(key), column)).collect();
     arrays.push(Array {
         name: "indices".to_owned(),
         descr: "<u8",
@@ -158,7 +160,9 @@ fn arrays(key: &str, column: &Column) -> Vec<Array> {
                 arrays.push(lengths("row_lengths", &mut rows.iter().copied()));
                 arrays.push(lengths("value_lengths", &mut strings.lengths()));
             }
-            None if strings.len() == column.rows() => arrays.push(lengths("row_lengths", &mut strings.lengths())),
+            None if strings.len() == column.rows() => {
+                arrays.push(lengths("row_lengths", &mut strings.lengths()))
+            }
             None => {
                 let each = strings.len().checked_div(column.rows()).unwrap_or(0);
                 arrays.push(lengths("row_lengths", &mut std::iter::repeat_n(each, column.rows())));

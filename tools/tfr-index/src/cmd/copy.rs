@@ -71,7 +71,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     }
     for name in &names {
         if files.iter().any(|file| same_file(file, name)) {
-            return Err(Failure::usage(format!("{}: this is an input; choose another output", name.display())));
+            return Err(Failure::usage(format!(
+                "{}: this is an input; choose another output",
+                name.display()
+            )));
         }
         atomic::refuse_existing(name, args.force)?;
     }
@@ -94,19 +97,26 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         total: selection.as_ref().map_or(0, Selection::len),
         position: 0,
         problems: 0,
+        skip: &skip,
         out,
     };
     for line in skip.lines() {
         job.skipped(|| line.clone(), || format!("{}: left out as listed", line))?;
     }
     match selection {
-        Some(selection) if args.seed.is_some() || !selection.is_ascending() => job.shuffle(&inputs, &selection)?,
+        Some(selection) if args.seed.is_some() || !selection.is_ascending() => {
+            job.shuffle(&inputs, &selection)?
+        }
         Some(selection) => {
             let starts = crate::selection::starts(&lens(&inputs));
             let wanted: Vec<_> = starts.windows(2).map(|file| selection.within(file[0]..file[1])).collect();
             job.stream(&inputs, &wanted)?;
         }
-        None => job.stream(&inputs, &vec![Vec::from([0..u64::MAX]); inputs.len()])?,
+        None => {
+            let all =
+                inputs.iter().map(|input| Vec::from([0..input.len.unwrap_or(u64::MAX)])).collect::<Vec<_>>();
+            job.stream(&inputs, &all)?;
+        }
     }
     job.finish(&names)
 }
@@ -163,6 +173,7 @@ struct Job<'a> {
     total: u64,
     position: u64,
     problems: u64,
+    skip: &'a SkipList,
     out: &'a mut Output,
 }
 
@@ -173,7 +184,11 @@ impl Job<'_> {
         Ok(self.writer.write_to(shard, payload)?)
     }
 
-    fn skipped(&mut self, json: impl FnOnce() -> serde_json::Value, text: impl FnOnce() -> String) -> Result<()> {
+    fn skipped(
+        &mut self,
+        json: impl FnOnce() -> serde_json::Value,
+        text: impl FnOnce() -> String,
+    ) -> Result<()> {
         self.problems += 1;
         if self.out.is_json() {
             self.out.json(&json())
@@ -184,6 +199,9 @@ impl Job<'_> {
     }
 
     fn lost(&mut self, problem: &Problem) -> Result<()> {
+        if problem.record.is_some_and(|record| self.skip.names(&problem.path, record)) {
+            return Ok(());
+        }
         self.skipped(|| problem.to_json(), || problem.to_string())
     }
 
@@ -268,7 +286,11 @@ impl Job<'_> {
             };
             let records = units::plural(written, "record");
             let head = out.paint(Tone::Bold, format_args!("{records} written to {files}"));
-            out.text(if problems > 0 { format!("{head}, {} left out", units::count(problems)) } else { head })?;
+            out.text(if problems > 0 {
+                format!("{head}, {} left out", units::count(problems))
+            } else {
+                head
+            })?;
         }
         Ok(Exit::Fine)
     }

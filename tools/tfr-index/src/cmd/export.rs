@@ -80,17 +80,22 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         return Ok(exit);
     }
     let options = args.input.options.open();
-    let stores = files.iter().map(|file| Store::open_with(&options, file)).collect::<tfrmap::Result<Vec<_>>>()?;
+    let stores =
+        files.iter().map(|file| Store::open_with(&options, file)).collect::<tfrmap::Result<Vec<_>>>()?;
     let targets = targets(args, &files)?;
     if let Some(folder) = &args.out_dir {
         fs::create_dir_all(folder).map_err(|error| Failure::io(folder, error))?;
     }
     let lens: Vec<u64> = stores.iter().map(Store::len).collect();
-    let lists = selection::numbers_by_file(&args.filter, &files, &lens, args.seed.map(|seed| (seed, args.epoch)))?;
+    let lists =
+        selection::numbers_by_file(&args.filter, &files, &lens, args.seed.map(|seed| (seed, args.epoch)))?;
     for ((store, numbers), target) in stores.iter().zip(&lists).zip(&targets) {
         atomic::write(target, args.force, table(args.format, store, numbers)?.as_bytes())?;
         if args.format == Format::Tfindex && numbers.len() < 2 {
-            output::warn(format_args!("{}: vahidk's reader fails on an index of fewer than 2 records", target.display()));
+            output::warn(format_args!(
+                "{}: vahidk's reader fails on an index of fewer than 2 records",
+                target.display()
+            ));
         }
         let records = numbers.len() as u64;
         if out.is_json() {
@@ -104,7 +109,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         }
     }
     if args.seed.is_some() && files.len() > 1 {
-        output::note("a reader goes file by file; for a shuffle across all files merge them first with `tfr-index copy`");
+        output::note(
+            "a reader goes file by file; for a shuffle across all files merge them first with `tfr-index copy`",
+        );
     }
     Ok(Exit::Fine)
 }

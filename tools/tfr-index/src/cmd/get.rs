@@ -80,15 +80,17 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
 }
 
 fn feature_bytes(args: &Args, record: &Record, key: &[u8], out: &mut Output) -> Result<()> {
-    let place = || {
-        format!("{}: record {} at byte {}", record.path().display(), record.index(), record.offset())
-    };
+    let place =
+        || format!("{}: record {} at byte {}", record.path().display(), record.index(), record.offset());
     let example = Example::parse(record).map_err(|error| Failure::data(format!("{}: {error}", place())))?;
     let name = keys::name(key);
     let Some(feature) = example.get(key) else {
         let keys: Vec<String> = example.iter().map(|(key, _)| keys::name(key)).collect();
         let there = if keys.is_empty() { "no feature at all".to_owned() } else { keys.join(", ") };
-        return Err(Failure::data(format!("{}, feature \"{name}\": not in this record; it has {there}", place())));
+        return Err(Failure::data(format!(
+            "{}, feature \"{name}\": not in this record; it has {there}",
+            place()
+        )));
     };
     match feature.kind() {
         Kind::Bytes => {
@@ -149,7 +151,8 @@ fn to_json(index: u64, record: &Record) -> Value {
 
 /// True for an Example or a SequenceExample; an empty payload is an Example without features.
 fn holds_features(payload: &[u8]) -> bool {
-    payload.is_empty() || matches!(PayloadKind::of(payload), PayloadKind::Example | PayloadKind::SequenceExample)
+    payload.is_empty()
+        || matches!(PayloadKind::of(payload), PayloadKind::Example | PayloadKind::SequenceExample)
 }
 
 fn features_json(example: &Example<'_>) -> Value {
@@ -201,9 +204,19 @@ fn text_of(bytes: &[u8]) -> Option<&str> {
 fn print(index: u64, len: u64, record: &Record, out: &mut Output) -> Result<()> {
     out.text(out.paint(
         Tone::Bold,
-        format_args!("record {} of {}, {}", index, units::count(len), units::plural(record.len() as u64, "byte")),
+        format_args!(
+            "record {} of {}, {}",
+            index,
+            units::count(len),
+            units::plural(record.len() as u64, "byte")
+        ),
     ))?;
-    out.text(format_args!("{}: record {} at byte {}", record.path().display(), record.index(), record.offset()))?;
+    out.text(format_args!(
+        "{}: record {} at byte {}",
+        record.path().display(),
+        record.index(),
+        record.offset()
+    ))?;
     let parsed = SequenceExample::parse(record).ok().filter(|_| holds_features(record));
     let Some(sequence) = parsed else {
         return out.text(format_args!("{}: {}", PayloadKind::of(record).name(), bytes_text(record)));
@@ -228,7 +241,12 @@ fn print(index: u64, len: u64, record: &Record, out: &mut Output) -> Result<()> 
 }
 
 fn row(name: &str, feature: &Feature<'_>) -> [String; 4] {
-    [name.to_owned(), feature.kind().name().to_owned(), units::count(feature.len() as u64), values_text(feature)]
+    [
+        name.to_owned(),
+        feature.kind().name().to_owned(),
+        units::count(feature.len() as u64),
+        values_text(feature),
+    ]
 }
 
 fn values_text(feature: &Feature<'_>) -> String {

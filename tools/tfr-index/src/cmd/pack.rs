@@ -102,7 +102,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         tally.skipped += 1;
     }
     if tally.written == 0 {
-        return Err(Failure::data(format!("{}: no picture could be packed, so nothing was written", args.dir.display())));
+        return Err(Failure::data(format!(
+            "{}: no picture could be packed, so nothing was written",
+            args.dir.display()
+        )));
     }
     let text: String = collection.classes.iter().map(|(number, name)| format!("{number}:{name}\n")).collect();
     writer.finish()?;
@@ -132,7 +135,8 @@ fn pack(args: &Args, collection: &Collection, writer: &mut DatasetWriter, out: &
     let mut tally = Tally::default();
     let window = WINDOW * rayon::current_num_threads();
     for (number, items) in items.chunks(window).enumerate() {
-        let pictures: Vec<_> = items.par_iter().map_init(ImageWorker::new, |worker, item| load(args, worker, item)).collect();
+        let pictures: Vec<_> =
+            items.par_iter().map_init(ImageWorker::new, |worker, item| load(args, worker, item)).collect();
         for (i, (item, picture)) in items.iter().zip(pictures).enumerate() {
             bar.add(1);
             let picture = match picture {
@@ -147,7 +151,10 @@ fn pack(args: &Args, collection: &Collection, writer: &mut DatasetWriter, out: &
             tally.original += picture.original as u64;
             tally.stored += picture.encoded.len() as u64;
             let position = (number * window + i) as u64;
-            writer.write_to(shards::of(position, collection.items.len() as u64, args.shards), &record(item, picture))?;
+            writer.write_to(
+                shards::of(position, collection.items.len() as u64, args.shards),
+                &record(item, picture),
+            )?;
         }
     }
     Ok(tally)
@@ -179,7 +186,9 @@ fn load(args: &Args, worker: &mut ImageWorker, item: &Item) -> Result<Picture, S
             // As they are stored: a camera's orientation is not applied.
             let plain = DecodeOptions::default();
             let (height, width) = match recode {
-                true => decode(&encoded, &plain).map(|d| (d.height, d.width)).map_err(|error| error.to_string())?,
+                true => decode(&encoded, &plain)
+                    .map(|d| (d.height, d.width))
+                    .map_err(|error| error.to_string())?,
                 false => (height, width),
             };
             return Ok(Picture { encoded, format, height, width, original });
@@ -189,7 +198,8 @@ fn load(args: &Args, worker: &mut ImageWorker, item: &Item) -> Result<Picture, S
         decoded.pixels
     } else {
         let [height, width] = target;
-        let spec = ImageSpec::rgb(height, width).method(Method::PillowLanczos).dtype(PixelType::U8).exif(true);
+        let spec =
+            ImageSpec::rgb(height, width).method(Method::PillowLanczos).dtype(PixelType::U8).exif(true);
         let mut pixels = vec![0; height as usize * width as usize * 3];
         worker
             .run(&encoded, &spec, AugmentKey::default(), PixelsMut::U8(&mut pixels))
@@ -269,7 +279,11 @@ fn summary(args: &Args, collection: &Collection, tally: &Tally, out: &mut Output
         format_args!(
             "{} of {} written, {} left out",
             units::plural(tally.written, "picture"),
-            if collection.classes.len() == 1 { "1 class".to_owned() } else { format!("{} classes", collection.classes.len()) },
+            if collection.classes.len() == 1 {
+                "1 class".to_owned()
+            } else {
+                format!("{} classes", collection.classes.len())
+            },
             units::count(tally.skipped)
         ),
     ))?;

@@ -140,7 +140,10 @@ fn image_key(features: &Features) -> Result<Vec<u8>> {
         }
         _ => {
             let there: Vec<String> = pictures.iter().map(|key| keys::name(key)).collect();
-            Err(Failure::usage(format!("there are several pictures in a record; choose with --image: {}", there.join(", "))))
+            Err(Failure::usage(format!(
+                "there are several pictures in a record; choose with --image: {}",
+                there.join(", ")
+            )))
         }
     }
 }
@@ -161,7 +164,8 @@ impl Plan {
                 return (tile, Some(error.to_string()));
             }
         };
-        let place = format!("{}: record {} at byte {}", record.path().display(), record.index(), record.offset());
+        let place =
+            format!("{}: record {} at byte {}", record.path().display(), record.index(), record.offset());
         let name = keys::name(&self.image);
         let example = match Example::parse(&record) {
             Ok(example) => example,
@@ -200,11 +204,13 @@ impl Plan {
     }
 
     fn label(&self, example: &Example<'_>) -> String {
-        let text = |key: &str| example.get(key).map(|feature| texts(&feature)).filter(|texts| !texts.is_empty());
+        let text =
+            |key: &str| example.get(key).map(|feature| texts(&feature)).filter(|texts| !texts.is_empty());
         if let Some(names) = text("image/class/text") {
             return names.join(", ");
         }
-        let number = self.label.as_ref().and_then(|key| example.get(key)).and_then(|label| label.int64s().next());
+        let number =
+            self.label.as_ref().and_then(|key| example.get(key)).and_then(|label| label.int64s().next());
         if let Some(number) = number {
             return self.labels.get(number).map_or_else(|| number.to_string(), str::to_owned);
         }
@@ -216,7 +222,11 @@ impl Plan {
 }
 
 fn texts(feature: &Feature<'_>) -> Vec<String> {
-    feature.bytes().filter(|text| !text.is_empty()).map(|text| String::from_utf8_lossy(text).into_owned()).collect()
+    feature
+        .bytes()
+        .filter(|text| !text.is_empty())
+        .map(|text| String::from_utf8_lossy(text).into_owned())
+        .collect()
 }
 
 fn object_names(example: &Example<'_>, labels: &Labels) -> Vec<String> {
@@ -241,7 +251,13 @@ fn boxes(example: &Example<'_>, labels: &Labels) -> Vec<sheet::Box> {
         .zip(edge("xmin"))
         .zip(edge("ymax"))
         .zip(edge("xmax"))
-        .map(|(((ymin, xmin), ymax), xmax)| sheet::Box { ymin, xmin, ymax, xmax, name: names.next().unwrap_or_default() })
+        .map(|(((ymin, xmin), ymax), xmax)| sheet::Box {
+            ymin,
+            xmin,
+            ymax,
+            xmax,
+            name: names.next().unwrap_or_default(),
+        })
         .collect()
 }
 
@@ -251,7 +267,9 @@ fn short(error: &Error) -> String {
 }
 
 fn encode(sheet: &RgbImage, path: &Path) -> Result<Vec<u8>> {
-    let jpeg = path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("jpg") || ext.eq_ignore_ascii_case("jpeg"));
+    let jpeg = path
+        .extension()
+        .is_some_and(|ext| ext.eq_ignore_ascii_case("jpg") || ext.eq_ignore_ascii_case("jpeg"));
     let mut bytes = Vec::new();
     let (width, height, colour) = (sheet.width(), sheet.height(), ExtendedColorType::Rgb8);
     let encoded = if jpeg {
@@ -259,6 +277,8 @@ fn encode(sheet: &RgbImage, path: &Path) -> Result<Vec<u8>> {
     } else {
         PngEncoder::new(&mut bytes).write_image(sheet, width, height, colour)
     };
-    encoded.map_err(|error| Failure::usage(format!("{}: the sheet cannot be written: {error}", path.display())))?;
+    encoded.map_err(|error| {
+        Failure::usage(format!("{}: the sheet cannot be written: {error}", path.display()))
+    })?;
     Ok(bytes)
 }

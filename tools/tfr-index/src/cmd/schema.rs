@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use serde_json::{Map, Value, json};
 use tfrmap::image::Format;
-use tfrmap::{Dataset, Example, Features, Kind, KeyProfile, MinMax, PayloadKind, Profile};
+use tfrmap::{Dataset, Example, Features, KeyProfile, Kind, MinMax, PayloadKind, Profile};
 
 use crate::failure::{Exit, Result, exit_of};
 use crate::input::Input;
@@ -167,8 +167,11 @@ fn key_json(seen: &KeyProfile, pictures: Option<&Pictures>) -> Value {
     let kinds: Map<String, Value> =
         seen.kinds().iter().map(|(kind, records)| (kind.name().to_owned(), (*records).into())).collect();
     let image = pictures.filter(|_| !seen.pictures.is_empty()).map(|pictures| {
-        let formats: Map<String, Value> =
-            seen.pictures.iter().map(|(format, records)| (format.to_lowercase(), (*records).into())).collect();
+        let formats: Map<String, Value> = seen
+            .pictures
+            .iter()
+            .map(|(format, records)| (format.to_lowercase(), (*records).into()))
+            .collect();
         json!({
             "formats": formats,
             "height": range_json(pictures.height),
@@ -208,7 +211,8 @@ fn print(
         PayloadKind::Unknown => "unknown: neither Examples nor events nor text",
         other => other.name(),
     };
-    let scanned = format!("{} of {}", units::count(profile.records()), units::plural(dataset.len(), "record"));
+    let scanned =
+        format!("{} of {}", units::count(profile.records()), units::plural(dataset.len(), "record"));
     out.text(format_args!("{}  ({scanned} looked at)", out.paint(Tone::Bold, what)))?;
     let mut table = Table::new(&[false, false, false, false, false]);
     for (key, seen) in profile.keys() {
@@ -268,11 +272,17 @@ fn remarks(profile: &Profile, pictures: &BTreeMap<Vec<u8>, Pictures>) -> Vec<(St
                 .iter()
                 .map(|(kind, records)| format!("{} in {}", kind.name(), units::plural(*records, "record")))
                 .collect();
-            remarks.push((keys::name(key), format!("the kind drifts ({}), so it is left out", kinds.join(", "))));
+            remarks.push((
+                keys::name(key),
+                format!("the kind drifts ({}), so it is left out", kinds.join(", ")),
+            ));
         }
         if seen.pictures.len() > 1 {
-            let formats: Vec<String> =
-                seen.pictures.iter().map(|(format, records)| format!("{} {format}", units::count(*records))).collect();
+            let formats: Vec<String> = seen
+                .pictures
+                .iter()
+                .map(|(format, records)| format!("{} {format}", units::count(*records)))
+                .collect();
             remarks.push((keys::name(key), format!("pictures of several formats: {}", formats.join(", "))));
         }
     }
@@ -282,7 +292,9 @@ fn remarks(profile: &Profile, pictures: &BTreeMap<Vec<u8>, Pictures>) -> Vec<(St
             let count = units::plural(seen.mislabelled, "picture");
             remarks.push((
                 name,
-                format!("the stored format is wrong for {count}: record {record} says {stored:?} but is {format}"),
+                format!(
+                    "the stored format is wrong for {count}: record {record} says {stored:?} but is {format}"
+                ),
             ));
         }
     }

@@ -7,13 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 use serde_json::json;
 use tfrmap::image::{DecodeOptions, Format, decode};
-use tfrmap::{ErrorKind, Example, FileVerifier, IndexState, MissingIndex, Profile, SequenceExample, Store, VerifyEvent};
+use tfrmap::{
+    ErrorKind, Example, FileVerifier, IndexState, MissingIndex, Profile, SequenceExample, Store, VerifyEvent,
+};
 
 use crate::atomic;
 use crate::failure::{Exit, Result, exit_of};
 use crate::input::{Input, InputOptions, file_len};
 use crate::keys;
-use crate::output::{Output, Table, Tone};
+use crate::output::{self, Output, Table, Tone};
 use crate::problem::Problem;
 use crate::progress::{Progress, Unit};
 use crate::units;
@@ -56,7 +58,8 @@ struct Found {
     problems: Vec<Problem>,
     good: u64,
     bad: u64,
-    exit: Option<Exit>,
+    /// What kept the file from being read at all.
+    failure: Option<tfrmap::Error>,
 }
 
 /// Checks all files and reports in order.
@@ -80,13 +83,21 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         };
         next += found.len();
         for found in found {
+            if let Some(error) = &found.failure {
+                output::report(error);
+                exit = exit.and(exit_of(error));
+            }
             for problem in &found.problems {
-                if out.is_json() { out.json(&problem.to_json())? } else { out.text(problem)? }
+                exit = exit.and(if found.failure.is_some() { Exit::Fine } else { Exit::Wrong });
+                if out.is_json() {
+                    out.json(&problem.to_json())?;
+                } else if found.failure.is_none() {
+                    out.text(problem)?;
+                }
             }
             total.good += found.good;
             total.bad += found.bad;
             total.problems.extend(found.problems);
-            exit = exit.and(found.exit.unwrap_or(Exit::Fine));
         }
     }
     drop(bar);
@@ -139,14 +150,11 @@ fn check(args: &Args, file: &Path, jobs: usize, bar: &Progress) -> Found {
         Ok(summary) => {
             found.good = summary.good;
             found.bad = summary.bad;
-            if !found.problems.is_empty() {
-                found.exit = Some(Exit::Wrong);
-            }
         }
         Err(error) => {
-            found.exit = Some(exit_of(&error));
             found.bad = 1;
             found.problems = Vec::from([Problem::new(file, &error)]);
+            found.failure = Some(error);
         }
     }
     found
@@ -161,7 +169,11 @@ fn check_index(args: &Args, file: &Path, found: &mut Found) {
         // What cannot be read is found again with the data.
         _ => None,
     };
-    found.problems.extend(error.map(|error| Problem { record: None, offset: None, ..Problem::new(file, &error) }));
+    found.problems.extend(error.map(|error| Problem {
+        record: None,
+        offset: None,
+        ..Problem::new(file, &error)
+    }));
 }
 
 /// Where a sample of the records, read through the sidecar, is not what was indexed.
@@ -200,7 +212,9 @@ impl Pictures {
             .map(|(key, _)| key.to_vec())
             .collect();
         let others = profile.lists().any(|(_, list)| !list.step.pictures.is_empty())
-            || profile.keys().any(|(key, seen)| !seen.pictures.is_empty() && !always.iter().any(|a| a == key));
+            || profile
+                .keys()
+                .any(|(key, seen)| !seen.pictures.is_empty() && !always.iter().any(|a| a == key));
         Some(Pictures { always, others })
     }
 

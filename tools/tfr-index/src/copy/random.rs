@@ -73,7 +73,11 @@ impl<'a> Shuffled<'a> {
             from = this.end;
             let (written, next) = rayon::join(
                 || ready.drain(..).try_for_each(|record| take(record)),
-                || this.into_par_iter().filter_map(|p| self.get(global(p), salvage)).collect::<Result<Vec<_>>>(),
+                || {
+                    this.into_par_iter()
+                        .filter_map(|p| self.get(global(p), salvage))
+                        .collect::<Result<Vec<_>>>()
+                },
             );
             written?;
             ready = next?;
@@ -100,7 +104,9 @@ impl<'a> Shuffled<'a> {
         let (store, position) = self.locate(global)?;
         Some(match store.get(position) {
             Ok(record) => Ok(Ok(record)),
-            Err(error) if salvage && exit_of(&error) == Exit::Wrong => Ok(Err(Problem::new(store.path(), &error))),
+            Err(error) if salvage && exit_of(&error) == Exit::Wrong => {
+                Ok(Err(Problem::new(store.path(), &error)))
+            }
             Err(error) => Err(Failure::from(error)),
         })
     }

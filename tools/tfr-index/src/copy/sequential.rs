@@ -10,8 +10,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use tfrmap::Record;
 
 use super::input::{Found, Input, Kind};
-use crate::failure::{Failure, Result, exit_of};
 use crate::failure::Exit;
+use crate::failure::{Failure, Result, exit_of};
 use crate::problem::Problem;
 
 /// What is handed over, in order.
@@ -51,8 +51,10 @@ pub fn deliver(
 ) -> Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(inputs.len()).max(1);
     let capacity = (AHEAD / CHUNK / threads).max(2);
-    let (senders, receivers): (Vec<_>, Vec<_>) = inputs.iter().map(|_| sync_channel::<Chunk>(capacity)).unzip();
-    let senders: Vec<Mutex<Option<SyncSender<Chunk>>>> = senders.into_iter().map(|s| Mutex::new(Some(s))).collect();
+    let (senders, receivers): (Vec<_>, Vec<_>) =
+        inputs.iter().map(|_| sync_channel::<Chunk>(capacity)).unzip();
+    let senders: Vec<Mutex<Option<SyncSender<Chunk>>>> =
+        senders.into_iter().map(|s| Mutex::new(Some(s))).collect();
     let next = AtomicUsize::new(0);
     let read = || {
         loop {
@@ -147,7 +149,12 @@ fn send_plain(
     Ok(true)
 }
 
-fn send_walked(input: &Input, wanted: &[Range<u64>], salvage: bool, sender: &SyncSender<Chunk>) -> Result<bool> {
+fn send_walked(
+    input: &Input,
+    wanted: &[Range<u64>],
+    salvage: bool,
+    sender: &SyncSender<Chunk>,
+) -> Result<bool> {
     let Some(last) = wanted.last().map(|range| range.end) else { return Ok(true) };
     let mut listening = true;
     let (mut bytes, mut ends) = (Vec::new(), Vec::new());
