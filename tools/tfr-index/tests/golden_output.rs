@@ -94,7 +94,7 @@ fn get() {
     );
     same(&run.err, "error: kinds: there is no record 1; there are 1, counted from 0\n");
     same(
-        &world.tfr("get set 4").exits(0).out.lines().nth(1).unwrap(),
+        world.tfr("get set 4").exits(0).out.lines().nth(1).unwrap(),
         "set/s-00001-of-00002: record 1 at byte 47",
     );
 }
