@@ -56,6 +56,8 @@ pub(super) struct Reader<'a> {
     /// A marker that was met in entropy-coded data and still has to be dealt with.
     pub pending: Option<u8>,
     seen_soi: bool,
+    /// The last thing that was read is (part of) the parameters of a segment.
+    pub in_parameters: bool,
     pub frame: Option<Frame>,
     pub scan: ScanHeader,
     pub quant: [Option<[u16; COEFFICIENTS]>; 4],
@@ -76,6 +78,7 @@ impl<'a> Reader<'a> {
             position: 0,
             pending: None,
             seen_soi: false,
+            in_parameters: false,
             frame: None,
             scan: ScanHeader::default(),
             quant: [None; 4],
@@ -100,11 +103,13 @@ impl<'a> Reader<'a> {
     /// Reads segments up to and with the next SOS, or to the end of the image.
     pub(super) fn next_stop(&mut self) -> Result<Stop, Error> {
         loop {
+            self.in_parameters = false;
             let marker = match self.pending.take() {
                 Some(marker) => marker,
                 None if self.seen_soi => self.next_marker()?,
                 None => self.first_marker()?,
             };
+            self.in_parameters = true;
             match marker {
                 SOI if self.seen_soi => return Err(self.malformed("SOI twice")),
                 SOI => {
@@ -129,7 +134,7 @@ impl<'a> Reader<'a> {
                 0xcc => self.conditioning()?,
                 // DNL, APPn and COM are skipped; RSTn and TEM have no parameters.
                 0xdc | 0xe1..=0xed | 0xef | 0xfe => {
-                    self.skip()?;
+                    self.skip(0)?;
                 }
                 0xd0..=0xd7 | 0x01 => {}
                 _ => return Err(self.malformed("unknown marker")),
@@ -184,15 +189,15 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The first bytes of a segment that may be skipped. As in libjpeg, a length that is too short for itself stands
-    /// for an empty segment.
-    fn skip(&mut self) -> Result<&'a [u8], Error> {
+    /// Skips a segment but for up to `count` bytes at its start. As in libjpeg, a length that is too short for itself
+    /// stands for an empty segment, and one beyond the end of the file leads to the end of the file.
+    fn skip(&mut self, count: usize) -> Result<&'a [u8], Error> {
         if let Some([0, 0 | 1]) = self.bytes.get(self.position..self.position + 2) {
             self.position += 2;
             return Ok(&[]);
         }
-        let body = self.segment()?;
-        if body.rest.len() < body.declared { Err(self.truncated()) } else { Ok(body.rest) }
+        let mut body = self.segment()?;
+        body.take(count.min(body.declared), "", self.position)
     }
 
     fn other_process(&self, marker: u8) -> Error {
@@ -336,13 +341,13 @@ impl<'a> Reader<'a> {
     }
 
     fn application_0(&mut self) -> Result<(), Error> {
-        let body = self.skip()?;
+        let body = self.skip(14)?;
         self.jfif |= body.len() >= 14 && body.starts_with(b"JFIF\0");
         Ok(())
     }
 
     fn application_14(&mut self) -> Result<(), Error> {
-        let body = self.skip()?;
+        let body = self.skip(12)?;
         if body.len() >= 12 && body.starts_with(b"Adobe") {
             self.adobe = Some(body[11]);
         }

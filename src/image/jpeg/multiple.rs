@@ -144,7 +144,7 @@ fn read_scan(
             }
         }
     }
-    (reader.pending, reader.position) = scan.finish();
+    (reader.pending, reader.position) = scan.finish()?;
     reader.warnings += scan.warnings;
     Ok(())
 }

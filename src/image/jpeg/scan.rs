@@ -140,11 +140,13 @@ impl<'a, 's> Scan<'a, 's> {
         Ok(())
     }
 
-    /// The marker that ended the data and the position behind it, to go on with in the file.
-    pub(super) fn finish(&self) -> (Option<u8>, usize) {
+    /// The marker that ended the data and the position behind it, to go on with in the file. Errors where there is
+    /// none, even if no bit was missing: libjpeg looks a few bytes ahead, and TensorFlow fails there.
+    pub(super) fn finish(&self) -> Result<(Option<u8>, usize), Error> {
         match self.end {
-            SegmentEnd::Marker { code, position } => (Some(code), position),
-            SegmentEnd::Eof => (None, self.file.len()),
+            SegmentEnd::Marker { code, position } => Ok((Some(code), position)),
+            SegmentEnd::Eof if self.damage == Damage::Strict => Err(self.truncated()),
+            SegmentEnd::Eof => Ok((None, self.file.len())),
         }
     }
 }

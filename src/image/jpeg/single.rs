@@ -10,7 +10,7 @@ use super::plane::Plane;
 use super::row::{Kernels, Lane, Row};
 use super::scan::Scan;
 use super::tables::{self, Tables};
-use super::{Error, Options};
+use super::{Damage, Error, Options};
 
 /// Decodes the scan that the reader stands at, down to the last row that is wanted.
 pub(super) fn run(
@@ -60,17 +60,19 @@ pub(super) fn run(
             decoder.emit(frame, plan, mcu_row, &mut next, target);
         }
     }
-    let (marker, position) = scan.finish();
     reader.warnings += scan.warnings;
+    let finish = scan.finish();
     decoder.segment = segment;
     if *needed.end() + 1 < frame.mcu_rows {
         return Ok(());
     }
-    // What follows must be sound as far as it goes, as in libjpeg; it need not be there.
-    (reader.pending, reader.position) = (marker, position);
+    // What follows must be sound up to an end marker, as in TensorFlow, which only misses the end of the file where
+    // it looks for a marker.
+    (reader.pending, reader.position) = finish?;
     match reader.next_stop() {
         Ok(Stop::Scan) => Err(Error::malformed("a scan too many", reader.scan.offset)),
-        Ok(Stop::End) | Err(Error::Truncated { .. }) => Ok(()),
+        Ok(Stop::End) => Ok(()),
+        Err(Error::Truncated { .. }) if reader.in_parameters || options.damage == Damage::Lenient => Ok(()),
         Err(error) => Err(error),
     }
 }

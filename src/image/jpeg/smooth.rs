@@ -134,27 +134,33 @@ impl Smoothing {
         block
     }
 
-    /// The DC values around a block; those outside the picture are the nearest inside.
+    /// The DC values around a block; those outside the picture are the nearest inside. This is as in libjpeg-turbo
+    /// 2.1.4, the one in TensorFlow; 3.x looks further in the first and last rows of MCUs, and right in pictures of two columns.
     fn neighbours(
         &self,
         component: &Component,
         coefficients: &Coefficients,
-        at: (usize, usize),
+        (row, col): (usize, usize),
     ) -> [i16; 25] {
-        let (row, col) = at;
-        let mcu_row = row / component.v;
-        // libjpeg counts rows as if each row of MCUs were as high as this one; the last may be lower.
-        let mut height = component.v;
-        if mcu_row + 1 == self.mcu_rows && !component.block_rows.is_multiple_of(component.v) {
-            height = component.block_rows % component.v;
-        }
-        let counted = mcu_row * height + row % component.v;
-        let up = counted.min(2);
-        let down = (height * self.mcu_rows - 1 - counted).min(2);
+        let (mcu_row, within) = (row / component.v, row % component.v);
+        let up = match mcu_row {
+            0 => within.min(1),
+            1 => 1,
+            _ => 2,
+        };
+        let down = match self.mcu_rows - 1 - mcu_row {
+            0 => (component.block_rows - 1 - row).min(1),
+            1 => 1,
+            _ => 2,
+        };
+        let last = component.block_cols - 1;
         std::array::from_fn(|i| {
             let (dy, dx) = (i / 5, i % 5);
             let y = if dy <= 2 { row - (2 - dy).min(up) } else { row + (dy - 2).min(down) };
-            let x = (col + dx).saturating_sub(2).min(component.block_cols - 1);
+            let x = match (last, col + dx) {
+                (1, 4..) => 0,
+                (_, shifted) => shifted.saturating_sub(2).min(last),
+            };
             coefficients.block(y, x)[0]
         })
     }

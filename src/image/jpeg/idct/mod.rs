@@ -3,6 +3,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx2_fast;
 mod scalar;
 
 use super::Dct;
@@ -10,6 +12,8 @@ use super::frame::{COEFFICIENTS, NATURAL};
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::{PAIRED, accurate as accurate_avx2};
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2_fast::fast as fast_avx2;
 pub(super) use scalar::{accurate, fast};
 
 /// Multipliers of a component, in the order of its coefficients.

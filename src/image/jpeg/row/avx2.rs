@@ -29,12 +29,8 @@ fn accurate(block: &[i16; COEFFICIENTS], multipliers: &Multipliers, out: &mut [u
 }
 
 fn fast(block: &[i16; COEFFICIENTS], multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-    #[target_feature(enable = "avx2")]
-    fn inner(block: &[i16; COEFFICIENTS], multipliers: &Multipliers, out: &mut [u8], stride: usize) {
-        idct::fast(block, multipliers, out, stride);
-    }
     // SAFETY: this kernel is only chosen where AVX2 is detected.
-    unsafe { inner(block, multipliers, out, stride) }
+    unsafe { idct::fast_avx2(block, multipliers, out, stride) }
 }
 
 fn decode_accurate(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
@@ -51,7 +47,9 @@ fn decode_accurate(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
 fn decode_fast(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
     #[target_feature(enable = "avx2,bmi1,bmi2,movbe")]
     fn inner(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
-        decode(row, Dct::Fast, &NATURAL, idct::fast)
+        decode(row, Dct::Fast, &NATURAL, |block, multipliers, out, stride| {
+            idct::fast_avx2(block, multipliers, out, stride);
+        })
     }
     // SAFETY: this kernel is only chosen where these features are detected.
     unsafe { inner(row) }
