@@ -1,7 +1,8 @@
 //! A row of a batch back to a picture that can be looked at.
 
 use crate::error::{Error, Result};
-use crate::image::spec::{ImageSpec, Layout, Scale};
+use crate::image::decode::Image;
+use crate::image::spec::{ImageSpec, Layout, PixelType, Scale};
 
 /// Pixels to read.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +11,18 @@ pub enum Pixels<'a> {
     U8(&'a [u8]),
     /// 32-bit floating point values.
     F32(&'a [f32]),
+}
+
+impl Image {
+    /// The picture as the bytes of a PNG file.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where the picture is empty or does not hold what its size says.
+    pub fn encode_png(&self) -> Result<Vec<u8>> {
+        let spec = ImageSpec::keep_size().channels(self.channels).dtype(PixelType::U8);
+        let shape = [self.height as usize, self.width as usize, usize::from(self.channels)];
+        spec.encode_png(Pixels::U8(&self.pixels), shape)
+    }
 }
 
 impl ImageSpec {
