@@ -87,6 +87,10 @@ pub(crate) fn content(head: &[u8]) -> Option<Content> {
         if let Some((_, name)) = OTHER.iter().find(|(magic, _)| head.starts_with(magic)) {
             return Some(Content::Other(name));
         }
+        // A frame that begins so would claim over 4 GiB.
+        if head.starts_with(b"\xdd\x04\0\0") && head[4..8] != [0; 4] {
+            return Some(Content::Other("RecordIO"));
+        }
         if head.get(257..262) == Some(b"ustar") {
             return Some(Content::Other("tar"));
         }
@@ -145,4 +149,18 @@ fn text(head: &[u8]) -> Option<&'static str> {
         return Some(name);
     }
     Some(if start.starts_with(['{', '[']) { "JSON text" } else { "text" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_container_of_another_kind_is_named_and_a_frame_of_that_length_is_not() {
+        assert_eq!(
+            content(b"\xdd\x04\0\0\x4d\xe1\xe9\x67\xd3\x3b\x33\xb4"),
+            Some(Content::Other("RecordIO"))
+        );
+        assert_eq!(content(b"\xdd\x04\0\0\0\0\0\0\xd3\x3b\x33\xb4"), None);
+    }
 }
