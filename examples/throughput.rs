@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         json!({
             "peer": "tfrmap", "task": "main", "n": records, "seconds": seconds,
             "per_s": records as f64 / seconds, "steady_per_s": steady, "first_batch_s": first_batch_s,
-            "rss_mb": status("VmHWM"), "anon_mb": status("RssAnon"), "cpu_s": cpu_seconds(),
+            "rss_mb": status("VmHWM"), "anon_mb": status("RssAnon"), "cpu_s": cpu_seconds(), "read_mb": disk_megabytes(),
             "waited_for_data_s": stats.waited_for_data.as_secs_f64(),
             "waited_for_consumer_s": stats.waited_for_consumer.as_secs_f64(),
             "mb_per_s": stats.bytes_per_second() / 1e6,
@@ -84,4 +84,11 @@ fn status(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
+}
+
+/// What the process had read from disk.
+fn disk_megabytes() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/io").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("read_bytes: "))?;
+    Some(line.parse::<f64>().ok()? / 1e6)
 }

@@ -1,7 +1,7 @@
 //! The iterators that users hold, and the verbs that make them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::batch::closure::ClosureJob;
 use crate::batch::contents::Batch;
@@ -29,6 +29,7 @@ use crate::record::Record;
 /// What comes out depends on the data set, the seed and the epoch alone: never on the number of threads or on timing.
 pub struct Batches<T = Batch> {
     dataset: Dataset,
+    fingerprint: OnceLock<u64>,
     options: Options,
     /// Epoch and position to start at.
     start: (u64, u64),
@@ -167,7 +168,7 @@ impl<T> Batches<T> {
             align: 1,
         };
         let start = (dataset.epochs.start, 0);
-        Batches { dataset, options, start, make: Some(make), run: None }
+        Batches { dataset, fingerprint: OnceLock::new(), options, start, make: Some(make), run: None }
     }
 
     /// What happens to the last records of an epoch that do not fill a batch. The default is [`Remainder::Keep`]; with
@@ -204,7 +205,7 @@ impl<T> Batches<T> {
     /// `StateMismatch` with the reason, where the state is one of other records, another order or another seed, or its
     /// epoch is none of this run's.
     pub fn resume(mut self, state: &State) -> Result<Batches<T>> {
-        self.first_state().check(state, self.dataset.len())?;
+        self.state().check(state, self.dataset.len())?;
         let epochs = &self.dataset.epochs;
         if !epochs.contains(&state.epoch()) {
             let epoch = state.epoch();
@@ -219,11 +220,8 @@ impl<T> Batches<T> {
     /// Where the run stands: what the caller has received so far, not what is in the making.
     pub fn state(&self) -> State {
         let (epoch, position) = self.run.as_ref().map_or(self.start, |run| run.reached());
-        State::new(self.dataset.fingerprint(), self.dataset.view.seed(), epoch, position)
-    }
-
-    fn first_state(&self) -> State {
-        State::new(self.dataset.fingerprint(), self.dataset.view.seed(), self.start.0, self.start.1)
+        let fingerprint = *self.fingerprint.get_or_init(|| self.dataset.fingerprint());
+        State::new(fingerprint, self.dataset.view.seed(), epoch, position)
     }
 
     /// The bad records that the error policy has left out or masked so far, in the order of the batches: each with its

@@ -52,6 +52,12 @@ where
         *claim = parts.split_off_mut(..rows).unwrap_or_default();
     }
 
+    fn prepare(&self, rows: &[Row]) {
+        if rows.len() > 1 {
+            self.shards.touch(rows.iter().map(|row| row.record));
+        }
+    }
+
     fn run(
         &self,
         _worker: &mut (),

@@ -397,6 +397,7 @@ impl<'b, J: Job> Crew<'_, 'b, J> {
         let mut claim = J::Claim::default();
         let (mut bad, mut bytes) = (Vec::new(), 0);
         while let Some((first, count)) = self.claim(&mut claim) {
+            shared.job.prepare(&self.rows[first..first + count]);
             for i in 0..count {
                 if shared.stopped.load(Ordering::Relaxed) {
                     break;

@@ -239,6 +239,12 @@ impl Job for ExampleJob {
         claim.pixels.extend(split.map(|(pixels, picture)| pixels.split_off(rows, picture.len)));
     }
 
+    fn prepare(&self, rows: &[Row]) {
+        if rows.len() > 1 {
+            self.shards.touch(rows.iter().map(|row| row.record));
+        }
+    }
+
     fn run(
         &self,
         worker: &mut Worker,

@@ -46,6 +46,9 @@ pub(crate) trait Job: Send + Sync + 'static {
     /// Moves the memory of the next rows into `claim`, replacing what is there.
     fn claim<'b>(&self, parts: &mut Self::Parts<'b>, rows: usize, claim: &mut Self::Claim<'b>);
 
+    /// Told the rows of a claim before they are run.
+    fn prepare(&self, rows: &[Row]);
+
     /// Does the work for row `i` of the claim; gives the number of payload bytes.
     fn run(
         &self,

@@ -12,11 +12,11 @@ mod writer;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::dataset::ranks::Ranks;
 use crate::dataset::shards::Shards;
-use crate::dataset::view::{Fingerprint, View};
+use crate::dataset::view::{EpochOrder, Fingerprint, View};
 use crate::error::{Error, Result};
 use crate::example::Features;
 use crate::record::{MissingIndex, OpenOptions, Record};
@@ -52,6 +52,8 @@ pub struct Dataset {
     pub(crate) view: Arc<View>,
     pub(crate) epochs: Range<u64>,
     pub(crate) ranks: Ranks,
+    /// The order of the first epoch, once a single record has been asked for.
+    first_order: Arc<OnceLock<EpochOrder>>,
     features: Option<Arc<Features>>,
     /// What inference found, shared by all that was made of one opened data set.
     inferred: Arc<Mutex<Option<Arc<Features>>>>,
@@ -102,6 +104,7 @@ impl Dataset {
             view: Arc::new(view),
             epochs: 0..1,
             ranks: Ranks::ALONE,
+            first_order: Arc::default(),
             features: None,
             inferred: Arc::default(),
         })
@@ -135,7 +138,20 @@ impl Dataset {
             let reason = format!("there is no position {position}, the data set has {}", self.len());
             return Err(Error::invalid(reason));
         }
-        Ok(self.view.order(self.epochs.start).at(position))
+        Ok(self.first_order.get_or_init(|| self.view.order(self.epochs.start)).at(position))
+    }
+
+    /// The same files in another view.
+    fn viewed(mut self, view: impl FnOnce(Arc<View>) -> View) -> Dataset {
+        self.view = Arc::new(view(self.view));
+        self.first_order = Arc::default();
+        self
+    }
+
+    fn with_epochs(mut self, epochs: Range<u64>) -> Dataset {
+        self.epochs = epochs;
+        self.first_order = Arc::default();
+        self
     }
 
     /// The data files, in order.

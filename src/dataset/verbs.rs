@@ -14,20 +14,18 @@ impl Dataset {
     ///
     /// Verbs apply from left to right: `take(100).shuffled(1)` shuffles the first 100 records, `shuffled(1).take(100)`
     /// gives in each epoch the first 100 of its shuffled order.
-    pub fn shuffled(mut self, seed: u64) -> Dataset {
-        self.view = Arc::new(View::Shuffled { inner: self.view, seed });
-        self
+    pub fn shuffled(self, seed: u64) -> Dataset {
+        self.viewed(|inner| View::Shuffled { inner, seed })
     }
 
     /// The one epoch to read. The default is epoch 0.
-    pub fn epoch(mut self, epoch: u64) -> Dataset {
-        self.epochs = epoch..epoch.saturating_add(1);
-        self
+    pub fn epoch(self, epoch: u64) -> Dataset {
+        self.with_epochs(epoch..epoch.saturating_add(1))
     }
 
     /// The epochs to read, one after the other: `0..90`, or `0..` without an end. A batch never holds records of two
     /// epochs, and the pipeline runs on from one to the next.
-    pub fn epochs(mut self, epochs: impl RangeBounds<u64>) -> Dataset {
+    pub fn epochs(self, epochs: impl RangeBounds<u64>) -> Dataset {
         let start = match epochs.start_bound() {
             Bound::Included(&start) => start,
             Bound::Excluded(&before) => before.saturating_add(1),
@@ -38,8 +36,7 @@ impl Dataset {
             Bound::Excluded(&end) => end,
             Bound::Unbounded => u64::MAX,
         };
-        self.epochs = start..end;
-        self
+        self.with_epochs(start..end)
     }
 
     /// The first `n` records, or all where there are fewer.
@@ -55,16 +52,15 @@ impl Dataset {
         self.slice(start, len - start)
     }
 
-    fn slice(mut self, start: u64, len: u64) -> Dataset {
-        self.view = Arc::new(View::Slice { inner: self.view, start, len });
-        self
+    fn slice(self, start: u64, len: u64) -> Dataset {
+        self.viewed(|inner| View::Slice { inner, start, len })
     }
 
     /// The records at these positions, in this order; a position may come more than once. 8 bytes each.
     ///
     /// # Errors
     /// `InvalidArgument` where a position is not below [`len`](Dataset::len).
-    pub fn select(mut self, positions: impl IntoIterator<Item = u64>) -> Result<Dataset> {
+    pub fn select(self, positions: impl IntoIterator<Item = u64>) -> Result<Dataset> {
         let positions: Arc<[u64]> = positions.into_iter().collect();
         let len = self.len();
         if let Some(position) = positions.iter().find(|&&position| position >= len) {
@@ -72,8 +68,7 @@ impl Dataset {
                 "there is no position {position} to select, the data set has {len}"
             )));
         }
-        self.view = Arc::new(View::Select { inner: self.view, positions });
-        Ok(self)
+        Ok(self.viewed(|inner| View::Select { inner, positions }))
     }
 
     /// These records, then those of another data set, whose epochs, ranks and features are not looked at.
@@ -89,8 +84,7 @@ impl Dataset {
             self.inferred = Arc::default();
             Arc::new(moved)
         };
-        self.view = Arc::new(View::Concat { one: self.view, two });
-        self
+        self.viewed(|one| View::Concat { one, two })
     }
 
     /// The share of one of `world_size` processes that read the same data set together.

@@ -222,6 +222,18 @@ impl Store {
         self.read_entry(&opened, entry, buf).map_err(|error| self.place(error, i).at_offset(entry.offset))
     }
 
+    /// Reads the begin of a frame in a map and forgets it: several such calls in a row wait for memory only once.
+    #[inline]
+    pub(crate) fn touch(&self, span: Span) {
+        if let Ok(opened) = self.opened()
+            && let Some(all) = opened.data().mapped()
+        {
+            for at in [span.offset, span.offset + 64] {
+                std::hint::black_box(all.get(at as usize).copied());
+            }
+        }
+    }
+
     /// Whether these bytes of the data file are in memory; `None` where that cannot be told.
     pub(crate) fn is_resident(&self, range: Range<u64>) -> Option<bool> {
         self.opened().ok()?.data().is_resident(range)

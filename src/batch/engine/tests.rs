@@ -49,6 +49,8 @@ impl Job for Numbers {
         *claim = parts.split_off_mut(..rows).unwrap();
     }
 
+    fn prepare(&self, _rows: &[Row]) {}
+
     fn run(&self, _: &mut (), claim: &mut &mut [u64], i: usize, row: &Row, _epoch: u64) -> Result<u64> {
         (self.work)(row.record)?;
         claim[i] = row.record;
