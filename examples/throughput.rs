@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         dataset.batches(number("--batch", 10)? as usize).threads(number("--threads", 0)? as usize);
 
     let (mut records, mut first) = (0, None);
-    while let Some(batch) = batches.next() {
+    for batch in batches.by_ref() {
         let batch = batch?;
         records += batch.len();
         first.get_or_insert_with(|| (Instant::now(), batch.len(), since_process_start()));

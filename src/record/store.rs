@@ -228,7 +228,8 @@ impl Store {
         if let Ok(opened) = self.opened()
             && let Some(all) = opened.data().mapped()
         {
-            for at in [span.offset, span.offset + 64] {
+            let footer = span.offset + (HEADER_LEN as u64) + span.payload_len;
+            for at in [span.offset, span.offset.saturating_add(64), footer] {
                 std::hint::black_box(all.get(at as usize).copied());
             }
         }
