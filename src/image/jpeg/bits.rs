@@ -102,6 +102,14 @@ impl BitReader<'_> {
         s.count |= 56;
     }
 
+    /// At least `n` valid bits from here on, up to 56: a refill only where they are not there.
+    #[inline(always)]
+    pub(super) fn ensure(&mut self, n: u32) {
+        if self.state.count & 63 < n {
+            self.refill();
+        }
+    }
+
     /// The buffer: the next bits from the top.
     #[inline(always)]
     pub(super) fn peek(&self) -> u64 {
@@ -118,7 +126,7 @@ impl BitReader<'_> {
     /// One bit.
     #[inline(always)]
     pub(super) fn bit(&mut self) -> bool {
-        self.refill();
+        self.ensure(1);
         let bit = self.state.buffer >> 63 != 0;
         self.consume(1);
         bit

@@ -1,6 +1,7 @@
 //! Files of several scans, progressive or not: all coefficients first, then the samples.
 
 use super::bits::BitReader;
+use super::coefficients::Coefficients;
 use super::decoder::{Decoder, Target};
 use super::frame::{COEFFICIENTS, Frame};
 use super::huffman::Table;
@@ -12,7 +13,7 @@ use super::progressive::{self, Band};
 use super::row::Kernels;
 use super::scan::Scan;
 use super::smooth::{Progress, Smoothing};
-use super::tables::{self, Quant};
+use super::tables::{self, Quant, Tables};
 use super::{Damage, Error, Limits, Options, sequential, single};
 
 /// Decodes the scans from the one on that the reader stands at.
@@ -25,7 +26,7 @@ pub(super) fn run(
     target: &mut impl Target,
 ) -> Result<(), Error> {
     let kernels = Kernels::new(options.dct);
-    let (quant, smoothing) = read_scans(decoder, reader, frame, kernels.order, options)?;
+    let (quant, smoothing) = read_scans(decoder, reader, frame, kernels, options)?;
     let multipliers =
         quant.map(|q| Multipliers::new(&q.unwrap_or([0; COEFFICIENTS]), options.dct, kernels.order));
     let mut next = plan.y0;
@@ -63,7 +64,7 @@ fn read_scans(
     decoder: &mut Decoder,
     reader: &mut Reader<'_>,
     frame: &Frame,
-    order: &Order,
+    kernels: Kernels,
     options: &Options,
 ) -> Result<(Quant, Option<Smoothing>), Error> {
     for (component, coefficients) in frame.components().iter().zip(&mut decoder.coefficients) {
@@ -86,7 +87,7 @@ fn read_scans(
             reader.warnings += u32::from(single::is_odd(&header));
         }
         decoder.tables.prepare(reader, frame, &header)?;
-        read_scan(decoder, reader, frame, order, options.damage, &mut progress)?;
+        read_scan(decoder, reader, frame, kernels, options.damage, &mut progress)?;
         match reader.next_stop() {
             Ok(Stop::Scan) => {}
             Ok(Stop::End) => break,
@@ -103,7 +104,7 @@ fn read_scan(
     decoder: &mut Decoder,
     reader: &mut Reader<'_>,
     frame: &Frame,
-    order: &Order,
+    kernels: Kernels,
     damage: Damage,
     progress: &mut Progress,
 ) -> Result<(), Error> {
@@ -111,9 +112,39 @@ fn read_scan(
     let layout = Layout::new(frame, &header)?;
     let Decoder { segment, tables, coefficients, .. } = decoder;
     let mut scan = Scan::new(reader, segment, damage);
+    let progressive = frame.progressive;
+    (kernels.read)(&mut Work {
+        scan: &mut scan,
+        layout,
+        header,
+        progressive,
+        tables,
+        coefficients,
+        progress,
+    })?;
+    (reader.pending, reader.position) = scan.finish()?;
+    reader.warnings += scan.warnings;
+    Ok(())
+}
+
+/// The data of a scan, and where it goes.
+pub(super) struct Work<'w, 'a, 's> {
+    scan: &'w mut Scan<'a, 's>,
+    layout: Layout,
+    header: ScanHeader,
+    progressive: bool,
+    tables: &'w Tables,
+    coefficients: &'w mut [Coefficients; 4],
+    progress: &'w mut Progress,
+}
+
+/// Decodes the MCUs of a scan.
+#[inline(always)]
+pub(super) fn read_mcus(work: &mut Work<'_, '_, '_>, order: &Order) -> Result<(), Error> {
+    let Work { scan, layout, header, progressive, tables, coefficients, progress } = work;
     let mut predictions = [0; 4];
     let mut empty = 0;
-    'rows: for row in 0..layout.rows {
+    for row in 0..layout.rows {
         for col in 0..layout.cols {
             if scan.begin_mcu()? {
                 predictions = [0; 4];
@@ -122,30 +153,19 @@ fn read_scan(
             let decoded = scan.mcu(|bits| {
                 for place in layout.places() {
                     let (row, col) = place.position(row, col);
-                    let block = coefficients[place.component].block_mut(row, col);
+                    let block = coefficients[place.component & 3].block_mut(row, col);
                     let tables = tables.get(place.dc, place.ac);
-                    let prediction = &mut predictions[place.part];
-                    read_block(
-                        bits,
-                        frame.progressive,
-                        &header,
-                        tables,
-                        prediction,
-                        &mut empty,
-                        order,
-                        block,
-                    );
+                    let prediction = &mut predictions[place.part & 3];
+                    read_block(bits, *progressive, header, tables, prediction, &mut empty, order, block);
                 }
             })?;
             if decoded {
                 progress.good_row(row / layout.rows_to_mcu_row);
             } else if scan.is_over() {
-                break 'rows;
+                return Ok(());
             }
         }
     }
-    (reader.pending, reader.position) = scan.finish()?;
-    reader.warnings += scan.warnings;
     Ok(())
 }
 

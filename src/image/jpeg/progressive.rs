@@ -15,6 +15,7 @@ pub(super) struct Band {
 }
 
 /// First scan of a DC coefficient.
+#[inline(always)]
 pub(super) fn dc_first(reader: &mut BitReader<'_>, table: &Table, prediction: &mut i32, low: u32) -> i16 {
     let (_, difference) = symbol(reader, table);
     *prediction = prediction.wrapping_add(difference);
@@ -22,6 +23,7 @@ pub(super) fn dc_first(reader: &mut BitReader<'_>, table: &Table, prediction: &m
 }
 
 /// First scan of a band of AC coefficients. Returns the number of following blocks that are known to be empty.
+#[inline(always)]
 pub(super) fn ac_first(
     reader: &mut BitReader<'_>,
     table: &Table,
@@ -46,6 +48,7 @@ pub(super) fn ac_first(
 
 /// Refinement of a band of AC coefficients by one bit. `empty` is the number of blocks, this one included, that
 /// bring no new coefficients; returns that number for the blocks that follow.
+#[inline(always)]
 pub(super) fn ac_refine(
     reader: &mut BitReader<'_>,
     table: &Table,
@@ -108,10 +111,11 @@ pub(super) fn ac_refine(
 /// A correction bit for a coefficient that is already known to be non-zero.
 #[inline(always)]
 fn refine(reader: &mut BitReader<'_>, coefficient: &mut i16, plus: i16) {
-    if reader.bit() && *coefficient & plus == 0 {
-        let step = if *coefficient >= 0 { plus } else { plus.wrapping_neg() };
-        *coefficient = coefficient.wrapping_add(step);
-    }
+    // Away from zero, unless it has the bit already; without a branch that nothing could predict.
+    let grows = reader.bit() & (*coefficient & plus == 0);
+    let sign = *coefficient >> 15;
+    let step = (plus ^ sign).wrapping_sub(sign);
+    *coefficient = coefficient.wrapping_add(step & -i16::from(grows));
 }
 
 /// The number of blocks of an end-of-band run, this one included.

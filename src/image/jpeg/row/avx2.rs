@@ -1,7 +1,7 @@
 //! The same compiled for AVX2 and BMI, with the AVX2 transform.
 #![allow(unsafe_code)]
 
-use super::{Kernels, Row, decode};
+use super::{Kernels, Row, Work, decode, read_mcus};
 use crate::image::jpeg::frame::{COEFFICIENTS, NATURAL};
 use crate::image::jpeg::idct::{self, Multipliers, PAIRED};
 use crate::image::jpeg::{Dct, Error};
@@ -18,8 +18,10 @@ pub(super) fn kernels(dct: Dct) -> Option<Kernels> {
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("movbe");
     present.then_some(match dct {
-        Dct::Accurate => Kernels { order: &PAIRED, transform: accurate, decode: decode_accurate },
-        Dct::Fast => Kernels { order: &NATURAL, transform: fast, decode: decode_fast },
+        Dct::Accurate => {
+            Kernels { order: &PAIRED, transform: accurate, decode: decode_accurate, read: read_paired }
+        }
+        Dct::Fast => Kernels { order: &NATURAL, transform: fast, decode: decode_fast, read: read_natural },
     })
 }
 
@@ -53,4 +55,19 @@ fn decode_fast(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
     }
     // SAFETY: this kernel is only chosen where these features are detected.
     unsafe { inner(row) }
+}
+
+fn read_paired(work: &mut Work<'_, '_, '_>) -> Result<(), Error> {
+    // SAFETY: this kernel is only chosen where these features are detected.
+    unsafe { read(work, &PAIRED) }
+}
+
+fn read_natural(work: &mut Work<'_, '_, '_>) -> Result<(), Error> {
+    // SAFETY: this kernel is only chosen where these features are detected.
+    unsafe { read(work, &NATURAL) }
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,movbe")]
+fn read(work: &mut Work<'_, '_, '_>, order: &'static idct::Order) -> Result<(), Error> {
+    read_mcus(work, order)
 }

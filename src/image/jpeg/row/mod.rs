@@ -6,6 +6,7 @@ pub(super) mod avx2;
 use super::frame::{COEFFICIENTS, MAX_MCU_BLOCKS, NATURAL};
 use super::huffman::Table;
 use super::idct::{self, Multipliers, Order, Transform};
+use super::multiple::{Work, read_mcus};
 use super::plane::Plane;
 use super::scan::Scan;
 use super::{Dct, Error, sequential};
@@ -46,6 +47,8 @@ pub(super) struct Kernels {
     pub transform: Transform,
     /// Decodes a row of MCUs.
     pub decode: fn(&mut Row<'_, '_, '_>) -> Result<(), Error>,
+    /// Decodes a scan of several.
+    pub read: fn(&mut Work<'_, '_, '_>) -> Result<(), Error>,
 }
 
 impl Kernels {
@@ -59,11 +62,13 @@ impl Kernels {
                 order: &NATURAL,
                 transform: idct::accurate,
                 decode: |row| decode(row, Dct::Accurate, &NATURAL, idct::accurate),
+                read: |work| read_mcus(work, &NATURAL),
             },
             Dct::Fast => Kernels {
                 order: &NATURAL,
                 transform: idct::fast,
                 decode: |row| decode(row, Dct::Fast, &NATURAL, idct::fast),
+                read: |work| read_mcus(work, &NATURAL),
             },
         }
     }
