@@ -27,9 +27,57 @@ pub(crate) fn masked(bytes: &[u8]) -> u32 {
     mask(crc32c(bytes))
 }
 
+/// The masked CRC-32C of the eight bytes of a length: the same as [`masked`] of them, in a few nanoseconds.
+///
+/// Every frame has one. The general way is made for long inputs and takes longer to begin than these take to end.
+#[inline]
+pub(crate) fn masked_length(len: u64) -> u32 {
+    let bytes = (len ^ 0xffff_ffff).to_le_bytes();
+    let mut crc = 0;
+    for (table, byte) in TABLES.iter().rev().zip(bytes) {
+        crc ^= table[usize::from(byte)];
+    }
+    mask(!crc)
+}
+
+/// `TABLES[n][byte]` is what a byte leaves in the register after `n` more bytes.
+static TABLES: [[u32; 256]; 8] = tables();
+
+const fn tables() -> [[u32; 256]; 8] {
+    let mut tables = [[0; 256]; 8];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = byte as u32;
+        let mut n = 0;
+        while n < 8 {
+            let mut bit = 0;
+            while bit < 8 {
+                // The reversed Castagnoli polynomial.
+                crc = if crc & 1 == 1 { (crc >> 1) ^ 0x82f6_3b78 } else { crc >> 1 };
+                bit += 1;
+            }
+            tables[n][byte] = crc;
+            n += 1;
+        }
+        byte += 1;
+    }
+    tables
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths() {
+        let mut len = 0_u64;
+        for i in 0..64 {
+            len = len.rotate_left(7) ^ (i * 0x9e37_79b9);
+            for len in [len, 1 << i, !(1 << i), i, u64::MAX - i] {
+                assert_eq!(masked_length(len), masked(&len.to_le_bytes()));
+            }
+        }
+    }
 
     /// Values of TensorFlow 2.21.
     #[test]

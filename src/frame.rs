@@ -18,17 +18,17 @@ pub(crate) const OVERHEAD: u64 = (HEADER_LEN + FOOTER_LEN) as u64;
 /// `header` is at least [`HEADER_LEN`] bytes long; a shorter one is `None` too.
 #[inline]
 pub(crate) fn parse_header(header: &[u8]) -> Option<u64> {
-    let length: &[u8; 8] = header.first_chunk()?;
-    let stored = u32::from_le_bytes(*header.get(8..)?.first_chunk()?);
-    (crc::masked(length) == stored).then(|| u64::from_le_bytes(*length))
+    let header: &[u8; HEADER_LEN] = header.first_chunk()?;
+    let length = header.first_chunk().copied().map_or(0, u64::from_le_bytes);
+    let stored = header.last_chunk().copied().map_or(0, u32::from_le_bytes);
+    (crc::masked_length(length) == stored).then_some(length)
 }
 
 /// The header of a payload of `len` bytes.
 pub(crate) fn header(len: u64) -> [u8; HEADER_LEN] {
-    let length = len.to_le_bytes();
     let mut header = [0; HEADER_LEN];
-    header[..8].copy_from_slice(&length);
-    header[8..].copy_from_slice(&crc::masked(&length).to_le_bytes());
+    header[..8].copy_from_slice(&len.to_le_bytes());
+    header[8..].copy_from_slice(&crc::masked_length(len).to_le_bytes());
     header
 }
 

@@ -174,7 +174,7 @@ fn killed_it_leaves_no_half_file() {
             assert_eq!(output.read(&mut byte).unwrap(), 1);
             seen.push(byte[0]);
         }
-        std::thread::park_timeout(Duration::from_micros((round * 1511 % 30_000) as u64));
+        std::thread::park_timeout(Duration::from_micros((round * 7919 % 250_000) as u64));
         child.kill().unwrap();
         child.wait().unwrap();
         for name in ["data", "grows"] {

@@ -82,7 +82,8 @@ impl Chunk<'_> {
 
     fn check(&self, buf: &mut Vec<u8>) -> Vec<(usize, Error)> {
         let (start, end) = (self.offset(self.from), self.offset(self.to));
-        self.file.advise_willneed(start..end);
+        // The disk fetches what comes next while this is looked at.
+        self.file.advise_willneed(start..end + 2 * CHUNK);
         let all = self.file.mapped();
         let mut problems = Vec::new();
         // Several frames are read at once; one that is large is read alone, and in blocks unless it is looked at.

@@ -54,6 +54,8 @@ const PAGE: u64 = 4096;
 const SLOW: Duration = Duration::from_micros(20);
 /// A scan that ends within this time needs no threads.
 const ALONE: Duration = Duration::from_millis(2);
+/// One read in so many is measured.
+const TIMED: u32 = 4;
 /// Reads in flight that keep a disk busy. They wait more than they compute, so this is no matter of cores.
 const IN_FLIGHT: usize = 32;
 /// How far a part looks for its first guess. A larger record than this is met by the chain before it.
@@ -70,7 +72,9 @@ pub(crate) fn scan(file: &DataFile, from: u64, until: u64, first: u64, threads: 
     file.advise_random();
     let mut window = Window::new(file);
     let mut frames = Frames { end: from, ..Frames::default() };
-    let mut stop = walk(&mut window, &mut frames, until, |w| w.started.elapsed() > ALONE)?;
+    let out_of_time =
+        |window: &Window<'_>| window.reads.is_multiple_of(TIMED) && window.started.elapsed() > ALONE;
+    let mut stop = walk(&mut window, &mut frames, until, out_of_time)?;
     if stop == Stop::Paused {
         let parts = plan(&window, until - frames.end, threads);
         stop = if parts > 1 {
@@ -108,7 +112,7 @@ enum Stop {
     Paused,
 }
 
-/// Walks on from `frames.end`, asking `pause` every few frames whether to stop.
+/// Walks on from `frames.end`, asking `pause` now and then whether to stop.
 fn walk(
     window: &mut Window<'_>,
     frames: &mut Frames,
@@ -116,9 +120,15 @@ fn walk(
     mut pause: impl FnMut(&Window<'_>) -> bool,
 ) -> Result<Stop> {
     let file_len = window.file.len();
-    let mut count = 0_u32;
     while frames.end < until {
+        window.walk_inside(frames, until);
+        if pause(window) {
+            return Ok(if frames.end < until { Stop::Paused } else { Stop::Reached });
+        }
         let at = frames.end;
+        if at >= until {
+            break;
+        }
         if file_len - at < HEADER_LEN as u64 {
             return Ok(Stop::Damaged);
         }
@@ -132,10 +142,6 @@ fn walk(
         frames.offsets.push(at);
         frames.crcs.push(crc);
         frames.end = end;
-        count += 1;
-        if count.is_multiple_of(16) && pause(window) {
-            return Ok(if end < until { Stop::Paused } else { Stop::Reached });
-        }
     }
     Ok(Stop::Reached)
 }
@@ -252,7 +258,31 @@ impl<'a> Window<'a> {
     }
 
     fn cold(&self) -> bool {
-        self.reads > 0 && self.waited / self.reads > SLOW
+        self.reads > 0 && self.waited / self.reads.div_ceil(TIMED) > SLOW
+    }
+
+    /// Walks on over the frames that are wholly in memory.
+    fn walk_inside(&mut self, frames: &mut Frames, until: u64) {
+        let Some(mut at) = frames.end.checked_sub(self.start).filter(|&at| at < self.len as u64) else {
+            return;
+        };
+        let (bytes, from) = (&self.buf[..self.len], at);
+        let before = frames.offsets.len();
+        let until = until.saturating_sub(self.start);
+        while at < until {
+            let here = &bytes[at as usize..];
+            let Some(len) = frame::parse_header(here).filter(|&len| len < here.len() as u64) else { break };
+            let footer = HEADER_LEN + len as usize;
+            let Some(crc) = here.get(footer..).and_then(<[u8]>::first_chunk) else { break };
+            frames.offsets.push(self.start + at);
+            frames.crcs.push(u32::from_le_bytes(*crc));
+            at += (footer + FOOTER_LEN) as u64;
+        }
+        let walked = frames.offsets.len() - before;
+        if walked > 0 {
+            frames.end = self.start + at;
+            self.saw((at - from) / walked as u64);
+        }
     }
 
     /// `need` bytes from `offset` on, which are known to be inside the file.
@@ -270,18 +300,23 @@ impl<'a> Window<'a> {
     }
 
     fn fill(&mut self, offset: u64, need: usize) -> Result<()> {
-        // To the end of the page, which is read anyway; or a block, where the next frames will be in it.
+        // A block, where the next frames will be in it; from a disk to the end of the page, which is fetched anyway.
         let page = (PAGE - (offset + need as u64) % PAGE) % PAGE;
-        let want = if self.sparse() { need as u64 + page } else { BLOCK as u64 };
+        let want = match (self.sparse(), self.cold()) {
+            (false, _) => BLOCK as u64,
+            (true, true) => need as u64 + page,
+            (true, false) => need as u64,
+        };
         let want = want.min(self.file.len() - offset) as usize;
         if self.buf.len() < want {
             self.buf.resize(want, 0);
         }
-        let before = Instant::now();
         self.len = 0;
+        // Asking for the time costs a tenth of a warm read, so only some are measured.
+        let before = self.reads.is_multiple_of(TIMED).then(Instant::now);
         self.file.read_at(&mut self.buf[..want], offset)?;
-        self.waited += before.elapsed();
-        self.reads += 1;
+        self.waited += before.map_or(Duration::ZERO, |before| before.elapsed());
+        self.reads = self.reads.wrapping_add(1);
         (self.start, self.len) = (offset, want);
         Ok(())
     }
