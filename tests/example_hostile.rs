@@ -4,6 +4,8 @@ mod example_support;
 
 use std::thread;
 
+use example_support::prost_example;
+
 use tfrmap::{ErrorKind, Example, ExampleBuilder, Features, Profile, SequenceExample, proto};
 
 fn sub(field: u8, message: &[u8]) -> Vec<u8> {
@@ -56,11 +58,18 @@ fn groups_are_refused_beyond_a_depth_of_100_and_never_by_recursion() {
             let closed = [open.clone(), vec![0x4c; depth]].concat();
             at_every_level(&open).iter().chain(&at_every_level(&closed)).for_each(|payload| refused(payload));
         }
-        let closed = [vec![0x4b; 90], vec![0x4c; 90]].concat();
-        for payload in at_every_level(&closed) {
-            assert!(Example::parse(&payload).is_ok());
-        }
     });
+}
+
+#[test]
+fn the_depth_that_is_allowed_is_prosts() {
+    for depth in 90..=102 {
+        let closed = [vec![0x4b; depth], vec![0x4c; depth]].concat();
+        let with_a_leaf = [vec![0x4b; depth], vec![0x48, 1], vec![0x4c; depth]].concat();
+        for payload in at_every_level(&closed).iter().chain(&at_every_level(&with_a_leaf)) {
+            assert_eq!(Example::parse(payload).is_ok(), prost_example(payload).is_some(), "{depth} deep");
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::iter::FusedIterator;
 
-use crate::example::found::{Found, Kind, Run, Runs};
+use crate::example::found::{Found, Kind};
+use crate::example::runs::{Run, Runs};
 use crate::example::wire::Cursor;
 
 /// A feature of an [`Example`](crate::Example): a list of byte strings, floats or integers, borrowed from the record.

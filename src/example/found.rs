@@ -4,6 +4,7 @@
 //! `oneof`), a list is `{1: repeated value}`, packed or not. Each of them may be given more than once: entries and
 //! lists of the same kind are merged, a list of another kind discards what came before it.
 
+use crate::example::plain;
 use crate::example::wire::{Cursor, DEPTH, Malformed, Parse};
 use crate::example::wire::{count_varints, fixed32_tag, length_tag, varint_tag};
 
@@ -33,7 +34,7 @@ impl Kind {
 
     /// The tag of this kind's list within a `Feature`.
     #[inline]
-    fn list_tag(self) -> u32 {
+    pub(super) fn list_tag(self) -> u32 {
         match self {
             Kind::Bytes => length_tag(1),
             Kind::Float => length_tag(2),
@@ -48,8 +49,8 @@ pub(crate) const IN_ROOT: usize = DEPTH;
 pub(crate) const IN_MAP: usize = DEPTH - 1;
 pub(crate) const IN_ENTRY: usize = DEPTH - 2;
 /// Within the `Feature` of an entry (that of a step is one level deeper, and gets no less).
-const IN_FEATURE: usize = DEPTH - 3;
-const IN_LIST: usize = DEPTH - 4;
+pub(super) const IN_FEATURE: usize = DEPTH - 3;
+pub(super) const IN_LIST: usize = DEPTH - 4;
 
 const ONE: u32 = length_tag(1);
 const TWO: u32 = length_tag(2);
@@ -61,18 +62,28 @@ const THREE: u32 = length_tag(3);
 pub(crate) struct Found {
     pub kind: Kind,
     pub count: usize,
-    list: (usize, usize),
-    feature_end: usize,
-    entry_end: usize,
+    /// Where the one run of all values starts, if it is known; it ends where the entry does. 0 if not.
+    pub(super) run: usize,
+    pub(super) list: (usize, usize),
+    pub(super) feature_end: usize,
+    pub(super) entry_end: usize,
 }
 
 impl Found {
+    #[inline]
     fn none(entry_end: usize) -> Found {
-        Found { kind: Kind::None, count: 0, list: (0, 0), feature_end: 0, entry_end }
+        Found { kind: Kind::None, count: 0, run: 0, list: (0, 0), feature_end: 0, entry_end }
+    }
+
+    /// A feature of one list of one run, at the end of its message.
+    #[inline(always)]
+    fn plain(feature: &[u8], end: usize) -> Option<Found> {
+        let (kind, count, run) = plain::feature(feature)?;
+        let run = run.map_or(0, |length| end - length);
+        Some(Found { kind, count, run, list: (end, end), feature_end: end, entry_end: end })
     }
 
     /// Takes in one more `Feature` message of the same entry.
-    #[inline]
     fn merge_feature(&mut self, mut feature: Cursor<'_>) -> Parse<()> {
         while !feature.at_end() {
             let tag = feature.tag()?;
@@ -96,33 +107,47 @@ impl Found {
                 self.count += count;
             } else {
                 let list = (list.pos(), list.end());
-                *self = Found { kind, count, list, feature_end: feature.end(), entry_end: self.entry_end };
+                let (feature_end, entry_end) = (feature.end(), self.entry_end.max(feature.end()));
+                *self = Found { kind, count, run: 0, list, feature_end, entry_end };
             }
         }
         Ok(())
-    }
-
-    /// The lists of this feature, in order.
-    pub(crate) fn lists<'a>(&self, payload: &'a [u8]) -> Lists<'a> {
-        let (start, end) = self.list;
-        let first = (self.kind != Kind::None).then(|| Cursor::part(payload, start, end));
-        let feature = Cursor::part(payload, end, self.feature_end.max(end));
-        let entry = Cursor::part(payload, feature.end(), self.entry_end.max(feature.end()));
-        Lists { tag: self.kind.list_tag(), first, feature, entry }
     }
 }
 
 /// A `Feature` message by itself: a step of a feature list.
 #[inline]
 pub(crate) fn feature(feature: Cursor<'_>) -> Parse<Found> {
+    if let Some(found) = Found::plain(feature.rest(), feature.end()) {
+        return Ok(found);
+    }
     let mut found = Found::none(0);
     found.merge_feature(feature)?;
     Ok(found)
 }
 
 /// A map entry of `Features`: key and feature. A missing key is the empty key, a missing value an unset feature.
-#[inline]
-pub(crate) fn entry<'a>(mut entry: Cursor<'a>) -> Parse<(&'a [u8], Found)> {
+#[inline(always)]
+pub(crate) fn entry<'a>(entry: Cursor<'a>) -> Parse<(&'a [u8], Found)> {
+    if let Some((key, feature)) = plain::entry(entry.rest())
+        && let Some(found) = Found::plain(feature, entry.end())
+    {
+        return Ok((key, found));
+    }
+    any_entry(entry)
+}
+
+/// Checks a map entry that is not wanted.
+#[inline(always)]
+pub(crate) fn check_entry(entry: Cursor<'_>) -> Parse<()> {
+    match plain::entry(entry.rest()).and_then(|(_, feature)| plain::feature(feature)) {
+        Some(_) => Ok(()),
+        None => any_entry(entry).map(drop),
+    }
+}
+
+#[inline(never)]
+fn any_entry<'a>(mut entry: Cursor<'a>) -> Parse<(&'a [u8], Found)> {
     let mut key: &[u8] = &[];
     let mut found = Found::none(entry.end());
     while !entry.at_end() {
@@ -137,8 +162,16 @@ pub(crate) fn entry<'a>(mut entry: Cursor<'a>) -> Parse<(&'a [u8], Found)> {
 }
 
 /// The key of an entry that is known to be valid.
-#[inline]
-pub(crate) fn entry_key<'a>(mut entry: Cursor<'a>) -> Parse<&'a [u8]> {
+#[inline(always)]
+pub(crate) fn entry_key<'a>(entry: Cursor<'a>) -> &'a [u8] {
+    match plain::entry(entry.rest()) {
+        Some((key, _)) => key,
+        None => any_entry_key(entry).unwrap_or_default(),
+    }
+}
+
+#[cold]
+fn any_entry_key<'a>(mut entry: Cursor<'a>) -> Parse<&'a [u8]> {
     let mut key: &[u8] = &[];
     while !entry.at_end() {
         match entry.tag()? {
@@ -206,94 +239,4 @@ fn count_int64s(mut list: Cursor<'_>) -> Parse<usize> {
         }
     }
     Ok(count)
-}
-
-/// Goes through the lists of a [`Found`].
-#[derive(Clone, Debug)]
-pub(crate) struct Lists<'a> {
-    tag: u32,
-    first: Option<Cursor<'a>>,
-    feature: Cursor<'a>,
-    entry: Cursor<'a>,
-}
-
-impl<'a> Lists<'a> {
-    /// The next list of the feature's kind. What is malformed was refused before, so an error is only an end.
-    #[inline]
-    fn next_list(&mut self) -> Option<Cursor<'a>> {
-        if let Some(first) = self.first.take() {
-            return Some(first);
-        }
-        self.later_list().ok().flatten()
-    }
-
-    fn later_list(&mut self) -> Parse<Option<Cursor<'a>>> {
-        loop {
-            while !self.feature.at_end() {
-                let tag = self.feature.tag()?;
-                if tag == self.tag {
-                    return self.feature.sub().map(Some);
-                }
-                self.feature.skip(tag, IN_FEATURE)?;
-            }
-            if self.entry.at_end() {
-                return Ok(None);
-            }
-            match self.entry.tag()? {
-                TWO => self.feature = self.entry.sub()?,
-                tag => self.entry.skip(tag, IN_ENTRY)?,
-            }
-        }
-    }
-}
-
-/// The runs of values in a feature's lists: a packed run, or one value.
-#[derive(Clone, Debug)]
-pub(crate) struct Runs<'a> {
-    lists: Lists<'a>,
-    list: Option<Cursor<'a>>,
-}
-
-/// A value, or several packed ones.
-pub(crate) enum Run<'a> {
-    /// A byte string, or a packed list.
-    Length(Cursor<'a>),
-    /// An unpacked integer.
-    Varint(u64),
-    /// An unpacked float.
-    Fixed32([u8; 4]),
-}
-
-impl<'a> Runs<'a> {
-    pub(crate) fn new(found: &Found, payload: &'a [u8]) -> Runs<'a> {
-        let mut lists = found.lists(payload);
-        let list = lists.next_list();
-        Runs { lists, list }
-    }
-}
-
-impl<'a> Iterator for Runs<'a> {
-    type Item = Run<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Run<'a>> {
-        const VARINT: u32 = varint_tag(1);
-        const FIXED32: u32 = fixed32_tag(1);
-        loop {
-            let list = self.list.as_mut()?;
-            if list.at_end() {
-                self.list = self.lists.next_list();
-                continue;
-            }
-            return match list.tag().ok()? {
-                ONE => list.sub().ok().map(Run::Length),
-                VARINT => list.varint().ok().map(Run::Varint),
-                FIXED32 => list.fixed32().ok().map(Run::Fixed32),
-                tag => match list.skip(tag, IN_LIST) {
-                    Ok(()) => continue,
-                    Err(_) => None,
-                },
-            };
-        }
-    }
 }

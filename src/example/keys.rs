@@ -51,16 +51,25 @@ impl KeyIndex {
     }
 }
 
-/// A quick hash of a short key, eight bytes at a time.
-#[inline]
+/// A quick hash of a short key: eight bytes at a time, the last ones perhaps twice. The words are multiplied one
+/// beside the other, not one after the other.
+#[inline(always)]
 pub(crate) fn hash(key: &[u8]) -> usize {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ key.len() as u64;
-    let (words, rest) = key.as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    for word in words.iter().chain([&last]) {
-        hash = (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        hash ^= hash >> 32;
+    const K: u64 = 0x9e37_79b9_7f4a_7c15;
+    let word = |word: &[u8; 8]| u64::from_le_bytes(*word).wrapping_mul(K);
+    let mut hash = key.len() as u64;
+    match key.last_chunk::<8>() {
+        Some(last) => {
+            for chunk in key.as_chunks::<8>().0 {
+                hash = hash.rotate_left(23) ^ word(chunk);
+            }
+            hash = hash.rotate_left(23) ^ word(last);
+        }
+        None => {
+            let mut last = [0; 8];
+            last[..key.len()].copy_from_slice(key);
+            hash ^= word(&last);
+        }
     }
-    hash as usize
+    (hash ^ hash >> 32).wrapping_mul(K).rotate_left(32) as usize
 }

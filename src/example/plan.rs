@@ -5,11 +5,13 @@ use std::ops::Range;
 use crate::error::{Error, ErrorKind, Result};
 use crate::example::dtype::DType;
 use crate::example::features::{DefaultValue, FeatureSpec, Features, elements};
-use crate::example::found::{Found, Kind, Run, Runs};
+use crate::example::found::{self, Found, Kind};
 use crate::example::keys::KeyIndex;
 use crate::example::row::RowValues;
+use crate::example::runs::{Run, Runs};
 use crate::example::view::say_once_that_lists_are_not_seen;
 use crate::example::walk::{FoundList, Steps, Visitor, walk};
+use crate::example::wire::{Cursor, Parse};
 
 /// [`Features`] made ready for reading.
 #[derive(Debug)]
@@ -173,8 +175,8 @@ impl<'a> Visitor<'a> for FeaturesOnly<'_> {
     const LISTS: bool = false;
 
     #[inline]
-    fn feature(&mut self, key: &'a [u8], found: Found) {
-        note(self.plan, self.found, key, found);
+    fn entry(&mut self, entry: Cursor<'a>) -> Parse<()> {
+        note(self.plan, self.found, entry)
     }
 
     fn lists_skipped(&mut self) {
@@ -191,8 +193,8 @@ struct WithLists<'r> {
 impl<'a> Visitor<'a> for WithLists<'_> {
     const LISTS: bool = true;
 
-    fn feature(&mut self, key: &'a [u8], found: Found) {
-        note(self.plan, self.found, key, found);
+    fn entry(&mut self, entry: Cursor<'a>) -> Parse<()> {
+        note(self.plan, self.found, entry)
     }
 
     fn list(&mut self, key: &'a [u8], list: FoundList) {
@@ -203,12 +205,14 @@ impl<'a> Visitor<'a> for WithLists<'_> {
 }
 
 #[inline]
-fn note(plan: &Plan, slots: &mut [Option<Found>], key: &[u8], found: Found) {
+fn note(plan: &Plan, slots: &mut [Option<Found>], entry: Cursor<'_>) -> Parse<()> {
+    let (key, found) = found::entry(entry)?;
     if let Some(i) = plan.keys.get(key)
         && (found.kind != Kind::None || slots[i].is_none())
     {
         slots[i] = Some(found);
     }
+    Ok(())
 }
 
 fn check_kind(column: &PlanColumn, found: &Found) -> Result<()> {

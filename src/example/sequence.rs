@@ -35,8 +35,8 @@ impl<'a> SequenceExample<'a> {
 
     /// The feature list of a key, or `None` where the record has none. The last of equal keys wins.
     pub fn list(&self, key: impl AsRef<[u8]>) -> Option<FeatureList<'a>> {
-        let is_key = |entry: &_| entry_key(*entry).is_ok_and(|found| found == key.as_ref());
-        let entry = Entries::lists(self.payload).filter(is_key).last()?;
+        let key = key.as_ref();
+        let entry = Entries::lists(self.payload).filter(|entry| entry_key(*entry) == key).last()?;
         let (_, found) = found_list(entry)?;
         Some(FeatureList { payload: self.payload, found })
     }

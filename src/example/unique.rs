@@ -7,9 +7,8 @@ use crate::example::keys::hash;
 use crate::example::walk::Entries;
 use crate::example::wire::Cursor;
 
-/// The table's slots, and how many entries it takes: half as many.
-const SLOTS: usize = 512;
-const ENTRIES: usize = SLOTS / 2;
+/// How many keys are told apart without allocation.
+const ENTRIES: usize = 256;
 
 /// Entries without those that a later equal key supersedes.
 #[derive(Clone)]
@@ -21,10 +20,8 @@ pub(crate) struct UniqueEntries<'a> {
 
 impl<'a> UniqueEntries<'a> {
     pub(crate) fn new(entries: Entries<'a>) -> UniqueEntries<'a> {
-        let last = (!all_differ(entries.clone())).then(|| {
-            let place = |entry: Cursor<'a>| entry_key(entry).ok().map(|key| (key, entry.pos()));
-            entries.clone().filter_map(place).collect()
-        });
+        let last = (!all_differ(entries.clone()))
+            .then(|| entries.clone().map(|entry| (entry_key(entry), entry.pos())).collect());
         UniqueEntries { entries, last }
     }
 }
@@ -32,43 +29,37 @@ impl<'a> UniqueEntries<'a> {
 impl<'a> Iterator for UniqueEntries<'a> {
     type Item = Cursor<'a>;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Cursor<'a>> {
         let Some(last) = &self.last else { return self.entries.next() };
-        self.entries.find(|entry| {
-            let place = entry_key(*entry).ok().and_then(|key| last.get(key));
-            place == Some(&entry.pos())
-        })
+        self.entries.find(|entry| last.get(entry_key(*entry)) == Some(&entry.pos()))
     }
 }
 
-/// True where all keys differ, without allocation; false also where there are too many to tell.
+/// True where all keys are known to differ, told without allocation; false also where it is not known.
 fn all_differ(entries: Entries<'_>) -> bool {
-    let few = entries.clone().take(9).count();
-    if few <= 8 {
-        let mut keys: [&[u8]; 8] = [&[]; 8];
-        for (i, entry) in entries.enumerate() {
-            let Ok(key) = entry_key(entry) else { return false };
-            if keys[..i].contains(&key) {
-                return false;
-            }
-            keys[i] = key;
-        }
-        return true;
+    match entries.clone().take(ENTRIES + 1).count() {
+        0 | 1 => true,
+        2..=32 => hashes_differ::<64>(entries),
+        33..=ENTRIES => hashes_differ::<512>(entries),
+        _ => false,
     }
-    let mut table: [Option<&[u8]>; SLOTS] = [None; SLOTS];
-    for (i, entry) in entries.enumerate() {
-        let Ok(key) = entry_key(entry) else { return false };
-        if i == ENTRIES {
-            return false;
-        }
-        let mut slot = hash(key) % SLOTS;
-        while let Some(other) = table[slot] {
-            if other == key {
-                return false;
-            }
+}
+
+/// True where all keys have hashes of their own, put into twice as many slots.
+fn hashes_differ<const SLOTS: usize>(entries: Entries<'_>) -> bool {
+    // 0 is a free slot; a key of that hash counts as known before.
+    let mut slots = [0_usize; SLOTS];
+    for entry in entries {
+        let hash = hash(entry_key(entry));
+        let mut slot = hash % SLOTS;
+        while slots[slot] != 0 && slots[slot] != hash {
             slot = (slot + 1) % SLOTS;
         }
-        table[slot] = Some(key);
+        if slots[slot] == hash {
+            return false;
+        }
+        slots[slot] = hash;
     }
     true
 }

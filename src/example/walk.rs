@@ -13,13 +13,13 @@ pub(crate) struct FoundList {
     entry: (usize, usize),
 }
 
-/// What a walk shows. Keys may come more than once: the last one counts.
+/// What a walk shows its entries. Keys may come more than once: the last one counts.
 pub(crate) trait Visitor<'a> {
     /// Whether field 2 of the payload is read, as the feature lists of a `SequenceExample`; it is skipped otherwise.
     const LISTS: bool;
 
-    /// A feature of `Example.features` or `SequenceExample.context`.
-    fn feature(&mut self, key: &'a [u8], found: Found);
+    /// An entry of `Example.features` or `SequenceExample.context`, which it has to check.
+    fn entry(&mut self, entry: Cursor<'a>) -> Parse<()>;
 
     /// A list of `SequenceExample.feature_lists`.
     fn list(&mut self, _key: &'a [u8], _list: FoundList) {}
@@ -37,8 +37,7 @@ pub(crate) fn walk<'a, V: Visitor<'a>>(payload: &'a [u8], visitor: &mut V) -> Pa
             ONE => {
                 let mut map = root.sub()?;
                 while let Some(entry) = next_entry(&mut map)? {
-                    let (key, found) = found::entry(entry)?;
-                    visitor.feature(key, found);
+                    visitor.entry(entry)?;
                 }
             }
             TWO if V::LISTS => {
@@ -60,8 +59,16 @@ pub(crate) fn walk<'a, V: Visitor<'a>>(payload: &'a [u8], visitor: &mut V) -> Pa
 }
 
 /// The next entry of a map field, which is field 1 of both `Features` and `FeatureLists`.
-#[inline]
+#[inline(always)]
 pub(crate) fn next_entry<'a>(map: &mut Cursor<'a>) -> Parse<Option<Cursor<'a>>> {
+    match map.plain_sub() {
+        Some(entry) => Ok(Some(entry)),
+        None => any_entry(map),
+    }
+}
+
+#[cold]
+fn any_entry<'a>(map: &mut Cursor<'a>) -> Parse<Option<Cursor<'a>>> {
     while !map.at_end() {
         match map.tag()? {
             ONE => return map.sub().map(Some),
@@ -148,34 +155,32 @@ impl Iterator for Steps<'_> {
 pub(crate) struct Entries<'a> {
     tag: u32,
     root: Cursor<'a>,
-    map: Option<Cursor<'a>>,
+    map: Cursor<'a>,
 }
 
 impl<'a> Entries<'a> {
     /// The entries of `Example.features` or `SequenceExample.context`.
     #[inline]
     pub(crate) fn features(payload: &'a [u8]) -> Entries<'a> {
-        Entries { tag: ONE, root: Cursor::new(payload), map: None }
+        Entries { tag: ONE, root: Cursor::new(payload), map: Cursor::new(&[]) }
     }
 
     /// The entries of `SequenceExample.feature_lists`.
     pub(crate) fn lists(payload: &'a [u8]) -> Entries<'a> {
-        Entries { tag: TWO, root: Cursor::new(payload), map: None }
+        Entries { tag: TWO, root: Cursor::new(payload), map: Cursor::new(&[]) }
     }
 
-    #[inline]
+    #[cold]
     fn advance(&mut self) -> Parse<Option<Cursor<'a>>> {
         loop {
-            if let Some(map) = &mut self.map
-                && let Some(entry) = next_entry(map)?
-            {
+            if let Some(entry) = next_entry(&mut self.map)? {
                 return Ok(Some(entry));
             }
             if self.root.at_end() {
                 return Ok(None);
             }
             match self.root.tag()? {
-                tag if tag == self.tag => self.map = Some(self.root.sub()?),
+                tag if tag == self.tag => self.map = self.root.sub()?,
                 tag => self.root.skip(tag, IN_ROOT)?,
             }
         }
@@ -185,9 +190,12 @@ impl<'a> Entries<'a> {
 impl<'a> Iterator for Entries<'a> {
     type Item = Cursor<'a>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Cursor<'a>> {
-        self.advance().ok().flatten()
+        match self.map.plain_sub() {
+            Some(entry) => Some(entry),
+            None => self.advance().ok().flatten(),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The protocol buffer wire format: varints, tags, lengths and the skipping of unknown fields, without recursion.
 
 use crate::error::{Error, ErrorKind};
+use crate::example::plain;
 
 /// Bytes that are no protocol buffer: where, and what is wrong. Cheap to make; becomes an [`Error`] at the border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +165,19 @@ impl<'a> Cursor<'a> {
         let sub = Cursor { data: &self.data[..end], pos: self.pos };
         self.pos = end;
         Ok(sub)
+    }
+
+    /// The message of field 1 that starts here, if tag and length are written the usual way; else the cursor stays.
+    #[inline(always)]
+    pub(crate) fn plain_sub(&mut self) -> Option<Cursor<'a>> {
+        let (&0x0a, rest) = self.rest().split_first()? else { return None };
+        let (length, rest) = plain::length(rest)?;
+        if length > rest.len() {
+            return None;
+        }
+        let pos = self.data.len() - rest.len();
+        self.pos = pos + length;
+        Some(Cursor { data: &self.data[..self.pos], pos })
     }
 
     /// The next four bytes, little-endian.

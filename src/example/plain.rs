@@ -1,0 +1,79 @@
+//! The shape that almost every writer gives an entry, read without detours: key, then a feature of one list of one run, each
+//! part once and nothing else. What has another shape is left to [`found`](crate::example::found), which knows all rules.
+
+use crate::example::found::Kind;
+
+/// A length of up to four bytes, and what follows it.
+#[inline(always)]
+pub(crate) fn length(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let low = |byte: u8| usize::from(byte & 0x7f);
+    match *bytes {
+        [a, ref rest @ ..] if a < 0x80 => Some((a.into(), rest)),
+        [a, b, ref rest @ ..] if b < 0x80 => Some((low(a) | low(b) << 7, rest)),
+        [a, b, c, ref rest @ ..] if c < 0x80 => Some((low(a) | low(b) << 7 | low(c) << 14, rest)),
+        [a, b, c, d, ref rest @ ..] if d < 0x80 => {
+            Some((low(a) | low(b) << 7 | low(c) << 14 | low(d) << 21, rest))
+        }
+        _ => None,
+    }
+}
+
+/// The one part that fills the bytes, of this tag.
+#[inline(always)]
+fn only(tag: u8, bytes: &[u8]) -> Option<&[u8]> {
+    let (&first, rest) = bytes.split_first()?;
+    let (length, part) = length(rest)?;
+    (first == tag && length == part.len()).then_some(part)
+}
+
+/// Key and feature of an entry.
+#[inline(always)]
+pub(crate) fn entry(entry: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (&first, rest) = entry.split_first()?;
+    let (length, rest) = length(rest)?;
+    let (key, rest) = rest.split_at_checked(length)?;
+    let feature = only(0x12, rest)?;
+    (first == 0x0a).then_some((key, feature))
+}
+
+/// Kind, number of values, and the length of the run that holds them, at the end of a feature. An empty list has none.
+#[inline(always)]
+pub(crate) fn feature(feature: &[u8]) -> Option<(Kind, usize, Option<usize>)> {
+    let &tag = feature.first()?;
+    let kind = match tag {
+        0x0a => Kind::Bytes,
+        0x12 => Kind::Float,
+        0x1a => Kind::Int64,
+        _ => return None,
+    };
+    let list = only(tag, feature)?;
+    if list.is_empty() {
+        return Some((kind, 0, None));
+    }
+    let run = only(0x0a, list)?;
+    let count = match kind {
+        Kind::Bytes => 1,
+        Kind::Float if run.len().is_multiple_of(4) => run.len() / 4,
+        Kind::Int64 => varints(run)?,
+        _ => return None,
+    };
+    Some((kind, count, Some(run.len())))
+}
+
+/// The number of varints that fill the bytes.
+#[inline(always)]
+fn varints(bytes: &[u8]) -> Option<usize> {
+    let (mut count, mut run) = (0, 0);
+    for &byte in bytes {
+        if byte < 0x80 {
+            count += 1;
+            run = 0;
+        } else {
+            run += 1;
+            if run == 10 {
+                return None;
+            }
+        }
+    }
+    (run == 0).then_some(count)
+}
