@@ -72,7 +72,8 @@ pub(crate) fn build_or_wait(data: &Path, places: &[PathBuf], threads: usize) -> 
 
 fn say_once(data: &Path, error: &Error) {
     static SAID: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
-    let folder = data.parent().unwrap_or(Path::new("")).to_path_buf();
+    let folder =
+        data.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf();
     if SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.clone()) {
         log::warn!(
             "{}: the index cannot be saved and is kept in memory ({error}); set TFRMAP_INDEX_DIR to a folder that \

@@ -29,9 +29,9 @@ impl Progress {
             return Progress(None);
         }
         let counts = match unit {
-            Unit::Bytes => "{bytes}/{total_bytes}  {binary_bytes_per_sec}  ETA {eta}  {msg}",
-            Unit::Records => "{human_pos}/{human_len} records  {per_sec}  ETA {eta}  {msg}",
-            Unit::Images => "{human_pos}/{human_len} images  {per_sec}  ETA {eta}  {msg}",
+            Unit::Bytes => "{bytes}/{total_bytes}  {binary_bytes_per_sec}  ETA {eta}  {wide_msg}",
+            Unit::Records => "{human_pos}/{human_len} records  {per_sec}  ETA {eta}  {wide_msg}",
+            Unit::Images => "{human_pos}/{human_len} images  {per_sec}  ETA {eta}  {wide_msg}",
         };
         let style = ProgressStyle::with_template(&format!("{{prefix}} [{{bar:30}}] {counts}"))
             .expect("the template is well formed")

@@ -1,5 +1,6 @@
 //! Which records: `--range A..B`, `--select 0,5,10..20` or a file of such, `--skip LIST.jsonl`.
 
+use std::iter::once;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,7 @@ impl Selection {
     /// What the filter leaves of a set of files with these numbers of records.
     pub fn of(filter: &Filter, skip: &SkipList, files: &[PathBuf], lens: &[u64]) -> Result<Selection> {
         let len: u64 = lens.iter().sum();
-        let wanted = match (&filter.range, &filter.select) {
+        let wanted: Vec<Range<u64>> = match (&filter.range, &filter.select) {
             (Some((start, end)), _) => {
                 if *start > len || end.is_some_and(|end| end > len) {
                     return Err(Failure::usage(format!(
@@ -68,10 +69,10 @@ impl Selection {
                         end.map_or(String::new(), |end| end.to_string())
                     )));
                 }
-                Vec::from([*start..end.unwrap_or(len)])
+                once(*start..end.unwrap_or(len)).collect()
             }
             (None, Some(list)) => read_select(list, len)?,
-            (None, None) => Vec::from([0..len]),
+            (None, None) => once(0..len).collect(),
         };
         let mut holes = skip.for_set();
         let mut first = 0;
@@ -201,7 +202,7 @@ pub fn numbers_by_file(
 /// The global number of each file's first record, and at the end the number of all.
 pub fn starts(lens: &[u64]) -> Vec<u64> {
     let mut total = 0;
-    std::iter::once(0)
+    once(0)
         .chain(lens.iter().map(|len| {
             total += len;
             total

@@ -26,7 +26,8 @@ fn sound_files_exit_0_and_damaged_ones_1() {
     let len = ((1u64 << 62) + 3).to_le_bytes();
     huge.extend(len);
     huge.extend(crc32c::crc32c(&len).rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes());
-    let cases: [(&str, Vec<u8>, Option<(&str, u64, u64)>); 11] = [
+    type Place = (&'static str, u64, u64);
+    let cases: [(&str, Vec<u8>, Option<Place>); 11] = [
         ("whole", whole.clone(), None),
         ("empty", Vec::new(), None),
         ("zero_lengths", frames(["", "", ""]), None),

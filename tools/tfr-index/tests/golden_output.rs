@@ -67,7 +67,7 @@ fn get() {
     let world = world();
     same(
         &world.tfr("get kinds 0").exits(0).out,
-        "record 0 of 1, 80 bytes\n\
+        "record 0 of 1, 85 bytes\n\
          kinds: record 0 at byte 0\n\
          b  bytes  1  ff0010\n\
          f  float  4  0.1, -0, inf, NaN\n\
@@ -76,7 +76,7 @@ fn get() {
     );
     same(
         &world.tfr("get --json kinds 0").exits(0).out,
-        r#"{"index":0,"path":"kinds","record":0,"offset":0,"length":80,"payload":"Example","features":{"b":{"kind":"bytes","count":1,"values":[{"length":3,"hex":"ff0010"}]},"f":{"kind":"float","count":4,"values":[0.1,-0.0,"inf","nan"]},"i":{"kind":"int64","count":2,"values":[-9223372036854775808,7]},"t":{"kind":"bytes","count":1,"values":[{"length":9,"text":"say \"hi\"\n"}]}}}
+        r#"{"index":0,"path":"kinds","record":0,"offset":0,"length":85,"payload":"Example","features":{"b":{"kind":"bytes","count":1,"values":[{"length":3,"hex":"ff0010"}]},"f":{"kind":"float","count":4,"values":[0.1,-0.0,"inf","nan"]},"i":{"kind":"int64","count":2,"values":[-9223372036854775808,7]},"t":{"kind":"bytes","count":1,"values":[{"length":9,"text":"say \"hi\"\n"}]}}}
 "#,
     );
     same(&world.tfr("get kinds 0 --feature i").exits(0).out, "-9223372036854775808\n7\n");

@@ -113,8 +113,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
             job.stream(&inputs, &wanted)?;
         }
         None => {
-            let all =
-                inputs.iter().map(|input| Vec::from([0..input.len.unwrap_or(u64::MAX)])).collect::<Vec<_>>();
+            let all: Vec<Vec<_>> = inputs
+                .iter()
+                .map(|input| std::iter::once(0..input.len.unwrap_or(u64::MAX)).collect())
+                .collect();
             job.stream(&inputs, &all)?;
         }
     }

@@ -66,6 +66,9 @@ pub struct Args {
     force: bool,
 }
 
+/// The largest sheet: more would fill the memory, and few programs open it.
+const PIXELS: u64 = 1 << 28;
+
 /// Where things are in a record.
 struct Plan {
     image: Vec<u8>,
@@ -77,6 +80,12 @@ struct Plan {
 /// Decodes, draws and writes.
 pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     atomic::refuse_existing(&args.out, args.force)?;
+    let (width, height) = sheet::size(args.count as usize, args.tile);
+    if u64::from(width) * u64::from(height) > PIXELS {
+        return Err(Failure::usage(format!(
+            "a sheet of {width} x {height} pixels is too large; lower --count or --tile"
+        )));
+    }
     let dataset = args.input.dataset()?;
     let plan = plan(args, &dataset)?;
     let count = u64::from(args.count).min(dataset.len());

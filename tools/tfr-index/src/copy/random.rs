@@ -72,7 +72,7 @@ impl<'a> Shuffled<'a> {
             self.ask_for(windows(this.end), &global);
             from = this.end;
             let (written, next) = rayon::join(
-                || ready.drain(..).try_for_each(|record| take(record)),
+                || ready.drain(..).try_for_each(&mut take),
                 || {
                     this.into_par_iter()
                         .filter_map(|p| self.get(global(p), salvage))
@@ -95,7 +95,8 @@ impl<'a> Shuffled<'a> {
     fn ask_for(&self, positions: Range<u64>, global: &(impl Fn(u64) -> u64 + Sync)) {
         for (store, position) in positions.filter_map(|position| self.locate(global(position))) {
             if let Ok(span) = store.span(position) {
-                store.advise_willneed(&[span.offset..span.offset + span.payload_len]);
+                let range = span.offset..span.offset + span.payload_len;
+                store.advise_willneed(std::slice::from_ref(&range));
             }
         }
     }

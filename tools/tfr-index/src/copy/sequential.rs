@@ -124,7 +124,8 @@ fn send_plain(
         while from < range.end {
             let to = range.end.min(from + count);
             if let (Ok(first), Ok(last)) = (store.span(from), store.span(to - 1)) {
-                store.advise_willneed(&[first.offset..last.offset + last.payload_len]);
+                let range = first.offset..last.offset + last.payload_len;
+                store.advise_willneed(std::slice::from_ref(&range));
             }
             let mut records = Vec::with_capacity((to - from) as usize);
             for number in from..to {
