@@ -1,5 +1,6 @@
 //! Which records: `--range A..B`, `--select 0,5,10..20` or a file of such, `--skip LIST.jsonl`.
 
+use std::collections::{HashMap, HashSet};
 use std::iter::once;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -74,11 +75,11 @@ impl Selection {
             (None, Some(list)) => read_select(list, len)?,
             (None, None) => once(0..len).collect(),
         };
-        let mut holes = skip.for_set();
+        let mut holes = skip.set.clone();
         let mut first = 0;
         for (file, len) in files.iter().zip(lens) {
             holes.extend(
-                skip.for_file(file).into_iter().filter(|record| record < len).map(|record| first + record),
+                skip.for_file(file).iter().filter(|record| *record < len).map(|record| first + record),
             );
             first += len;
         }
@@ -213,13 +214,12 @@ pub fn starts(lens: &[u64]) -> Vec<u64> {
 /// Records to leave out, as a list of `verify --json` names them.
 #[derive(Default)]
 pub struct SkipList {
-    entries: Vec<SkipEntry>,
-}
-
-struct SkipEntry {
-    path: Option<PathBuf>,
-    record: u64,
-    line: Value,
+    /// By the path as it is written, and by the real one.
+    files: HashMap<PathBuf, Vec<u64>>,
+    real: HashMap<PathBuf, Vec<u64>>,
+    /// Numbers that count over the whole set.
+    set: Vec<u64>,
+    lines: Vec<Value>,
 }
 
 impl SkipList {
@@ -241,58 +241,56 @@ impl SkipList {
     /// passed over; a bare number is a record of the whole set.
     fn read(path: &Path) -> Result<SkipList> {
         let content = std::fs::read_to_string(path).map_err(|error| Failure::io(path, error))?;
-        let mut entries = Vec::new();
+        let mut list = SkipList::default();
         for (number, line) in content.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let bad = |what: &str| Failure::usage(format!("{}: line {}: {what}", path.display(), number + 1));
             let line: Value = serde_json::from_str(line).map_err(|error| bad(&error.to_string()))?;
             if let Some(record) = line.as_u64() {
-                entries.push(SkipEntry { path: None, record, line });
+                list.set.push(record);
             } else if let (Some(file), Some(record)) = (line["path"].as_str(), line["record"].as_u64()) {
-                entries.push(SkipEntry { path: Some(file.into()), record, line });
-            } else if !line.is_object() {
+                list.files.entry(file.into()).or_default().push(record);
+            } else if line.is_object() {
+                continue;
+            } else {
                 return Err(bad("neither a line of `verify --json` nor a record number"));
             }
+            list.lines.push(line);
         }
-        Ok(SkipList { entries })
+        for (file, records) in &list.files {
+            if let Ok(real) = file.canonicalize() {
+                list.real.entry(real).or_default().extend(records);
+            }
+        }
+        Ok(list)
     }
 
-    /// The numbers within one file: sorted, each once.
-    pub fn for_file(&self, file: &Path) -> Vec<u64> {
-        let real = file.canonicalize().ok();
-        let same = |named: &Path| named == file || (real.is_some() && named.canonicalize().ok() == real);
-        sorted(self.entries.iter().filter(|e| e.path.as_deref().is_some_and(same)).map(|e| e.record))
-    }
-
-    /// The numbers that count over the whole set: sorted, each once.
-    pub fn for_set(&self) -> Vec<u64> {
-        sorted(self.entries.iter().filter(|e| e.path.is_none()).map(|e| e.record))
+    /// The numbers within one file.
+    pub fn for_file(&self, file: &Path) -> &[u64] {
+        let real = || file.canonicalize().ok().and_then(|real| self.real.get(&real));
+        let found = if self.files.is_empty() { None } else { real().or_else(|| self.files.get(file)) };
+        found.map_or(&[], Vec::as_slice)
     }
 
     /// The lines of the list that name a record.
-    pub fn lines(&self) -> impl ExactSizeIterator<Item = &Value> {
-        self.entries.iter().map(|entry| &entry.line)
+    pub fn lines(&self) -> &[Value] {
+        &self.lines
     }
 
     /// True where the list names this record of this file.
     pub fn names(&self, file: &Path, record: u64) -> bool {
-        self.entries.iter().any(|entry| entry.record == record && entry.path.as_deref() == Some(file))
+        self.for_file(file).contains(&record)
     }
 
     fn stranger(&self, files: &[PathBuf]) -> Option<&Path> {
-        let real: Vec<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
-        self.entries
-            .iter()
-            .filter_map(|entry| entry.path.as_deref())
-            .filter(|path| !files.iter().any(|file| file == path))
-            .find(|path| path.canonicalize().ok().is_none_or(|path| !real.contains(&path)))
+        if self.files.is_empty() {
+            return None;
+        }
+        let real: HashSet<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
+        let known = |path: &Path| {
+            path.canonicalize().map_or_else(|_| files.iter().any(|f| f == path), |p| real.contains(&p))
+        };
+        self.files.keys().map(PathBuf::as_path).filter(|path| !known(path)).min()
     }
-}
-
-fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut numbers: Vec<u64> = numbers.collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `copy`: reshard, merge, split, filter, decompress, shuffle and salvage; payloads stay as they are.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -69,12 +70,11 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     if exit != Exit::Fine {
         return Ok(exit);
     }
+    let real: HashSet<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
     for name in &names {
-        if files.iter().any(|file| same_file(file, name)) {
-            return Err(Failure::usage(format!(
-                "{}: this is an input; choose another output",
-                name.display()
-            )));
+        if name.canonicalize().is_ok_and(|name| real.contains(&name)) {
+            let name = name.display();
+            return Err(Failure::usage(format!("{name}: this is an input; choose another output")));
         }
         atomic::refuse_existing(name, args.force)?;
     }
@@ -90,7 +90,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     } else {
         None
     };
-    space::check(&args.out, needed(&inputs, selection.as_ref()))?;
+    let shuffled = selection.as_ref().is_some_and(|chosen| args.seed.is_some() || !chosen.is_ascending());
+    space::check(&args.out, needed(&inputs, selection.as_ref(), shuffled))?;
     let mut job = Job {
         args,
         writer: shards::create(&args.out, args.shards, args.force)?,
@@ -104,9 +105,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         job.skipped(|| line.clone(), || format!("{}: left out as listed", line))?;
     }
     match selection {
-        Some(selection) if args.seed.is_some() || !selection.is_ascending() => {
-            job.shuffle(&inputs, &selection)?
-        }
+        Some(selection) if shuffled => job.shuffle(&inputs, &selection)?,
         Some(selection) => {
             let starts = crate::selection::starts(&lens(&inputs));
             let wanted: Vec<_> = starts.windows(2).map(|file| selection.within(file[0]..file[1])).collect();
@@ -121,14 +120,6 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         }
     }
     job.finish(&names)
-}
-
-/// True where both paths lead to the same existing file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    match (a.canonicalize(), b.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    }
 }
 
 /// The numbers of records of all inputs; those that are not known are counted.
@@ -156,13 +147,16 @@ fn lens(inputs: &[Input]) -> Vec<u64> {
     inputs.iter().map(|input| input.len.unwrap_or(0)).collect()
 }
 
-/// Bytes that the copy takes at least: as many as the inputs, or their part that is chosen.
-fn needed(inputs: &[Input], selection: Option<&Selection>) -> u64 {
+/// Bytes that the copy takes at least: as many as the inputs, or their part that is chosen; and for a shuffle those
+/// of the inputs that are unpacked first.
+fn needed(inputs: &[Input], selection: Option<&Selection>, shuffled: bool) -> u64 {
     let bytes: u64 = inputs.iter().map(space::inflated).sum();
     let records: u64 = lens(inputs).iter().sum();
+    let unpacked = inputs.iter().filter(|input| shuffled && !matches!(input.kind, Kind::Plain(_)));
+    let unpacked: u64 = unpacked.map(space::inflated).sum();
     match selection {
         Some(selection) if records > 0 => {
-            (u128::from(bytes) * u128::from(selection.len()) / u128::from(records)) as u64
+            unpacked + (u128::from(bytes) * u128::from(selection.len()) / u128::from(records)) as u64
         }
         _ => bytes,
     }

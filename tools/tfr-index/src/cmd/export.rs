@@ -80,8 +80,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         return Ok(exit);
     }
     let options = args.input.options.open();
-    let stores =
-        files.iter().map(|file| Store::open_with(&options, file)).collect::<tfrmap::Result<Vec<_>>>()?;
+    let stores = Store::open_all(&options, &files)?;
     let targets = targets(args, &files)?;
     if let Some(folder) = &args.out_dir {
         fs::create_dir_all(folder).map_err(|error| Failure::io(folder, error))?;

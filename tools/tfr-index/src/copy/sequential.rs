@@ -1,17 +1,14 @@
 //! Records in the order of the files: several files are read ahead at once, and handed over one after the other.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use tfrmap::Record;
 
 use super::input::{Found, Input, Kind};
-use crate::failure::Exit;
-use crate::failure::{Failure, Result, exit_of};
+use crate::failure::{Exit, Failure, Result, exit_of};
 use crate::problem::Problem;
 
 /// What is handed over, in order.
@@ -27,7 +24,7 @@ pub enum Delivery<'a> {
 /// Bytes of payloads that are sent at once.
 const CHUNK: usize = 1 << 20;
 /// Bytes read ahead, over all files.
-const AHEAD: usize = 256 << 20;
+const AHEAD: usize = 192 << 20;
 
 /// A run of deliveries from one file.
 enum Chunk {
@@ -50,17 +47,25 @@ pub fn deliver(
     mut take: impl FnMut(Delivery<'_>) -> Result<()>,
 ) -> Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(inputs.len()).max(1);
-    let capacity = (AHEAD / CHUNK / threads).max(2);
-    let (senders, receivers): (Vec<_>, Vec<_>) =
-        inputs.iter().map(|_| sync_channel::<Chunk>(capacity)).unzip();
-    let senders: Vec<Mutex<Option<SyncSender<Chunk>>>> =
-        senders.into_iter().map(|s| Mutex::new(Some(s))).collect();
-    let next = AtomicUsize::new(0);
-    let read = || {
+    // Files being read, files read that wait their turn, and the one that is handed over.
+    let capacity = (AHEAD / CHUNK / (2 * threads + 1)).max(2);
+    let (announce, announced) = sync_channel::<Receiver<Chunk>>(threads);
+    let next = Mutex::new(0);
+    let read = &|announce: SyncSender<Receiver<Chunk>>| {
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(sender) = senders.get(number) else { return };
-            let Some(sender) = sender.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+            let (number, sender) = {
+                let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+                if *next == inputs.len() {
+                    return;
+                }
+                // Under the lock, so that files are announced in order.
+                let (sender, receiver) = sync_channel(capacity);
+                if announce.send(receiver).is_err() {
+                    return;
+                }
+                *next += 1;
+                (*next - 1, sender)
+            };
             if !send_file(&inputs[number], &wanted[number], salvage, &sender) {
                 return;
             }
@@ -68,15 +73,14 @@ pub fn deliver(
     };
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            scope.spawn(read);
+            let announce = announce.clone();
+            scope.spawn(move || read(announce));
         }
-        let mut receivers: VecDeque<Receiver<Chunk>> = receivers.into();
-        for input in inputs {
-            // Dropped at the end of the run, or early: its sender then fails, and the threads end.
-            let Some(receiver) = receivers.pop_front() else { break };
-            for chunk in receiver {
-                hand_over(input, chunk, &mut take)?;
-            }
+        drop(announce);
+        // Dropped at the end of the run, or early: sending then fails, and the threads end.
+        let announced = announced;
+        for (input, chunks) in inputs.iter().zip(announced.iter()) {
+            chunks.iter().try_for_each(|chunk| hand_over(input, chunk, &mut take))?;
         }
         Ok(())
     })
