@@ -65,6 +65,45 @@ fn check(folder: &Path, cases: &[Value]) {
     assert!(wrong.is_empty(), "{} of {} cases differ:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
+/// The cases of the whole golden set that are ours, in the shape of ours.
+fn from_whole_set(golden: &Value) -> Vec<Value> {
+    let ours = |case: &&Value| {
+        let (args, input) = (&case["args"], case["input"].as_str().unwrap());
+        let recovers = args["try_recover_truncated"] == true;
+        let fraction = args["acceptable_fraction"].as_f64().unwrap_or(1.0);
+        case["op"] == "decode_jpeg"
+            && (input.contains("/jpg_") || input.contains("/photo_"))
+            && args["ratio"].as_u64().unwrap_or(1) == 1
+            && args["fancy_upscaling"] != false
+            && matches!(args["channels"].as_u64(), None | Some(0 | 1 | 3))
+            && matches!(args["dct_method"].as_str(), None | Some("" | "INTEGER_FAST" | "INTEGER_ACCURATE"))
+            && fraction == if recovers { 0.0 } else { 1.0 }
+    };
+    let adapt = |case: &Value| {
+        let mut case = case.clone();
+        let args = case["args"].clone();
+        case["input"] = case["input"].as_str().unwrap().trim_start_matches("inputs/").into();
+        case["channels"] = args["channels"].as_u64().unwrap_or(0).into();
+        case["dct"] = if args["dct_method"] == "INTEGER_ACCURATE" { "accurate" } else { "fast" }.into();
+        case["lenient"] = (args["try_recover_truncated"] == true).into();
+        case
+    };
+    golden["cases"].as_array().unwrap().iter().filter(ours).map(adapt).collect()
+}
+
+#[test]
+fn pixels_equal_tensorflows_on_the_whole_set() {
+    let Some(folder) = std::env::var_os("TFRMAP_GOLDEN") else {
+        eprintln!("SKIPPED: TFRMAP_GOLDEN does not point to the whole golden set");
+        return;
+    };
+    let folder = PathBuf::from(folder).join("images");
+    let golden: Value = serde_json::from_slice(&fs::read(folder.join("golden.json")).unwrap()).unwrap();
+    let cases = from_whole_set(&golden);
+    assert!(cases.len() > 500, "only {} cases", cases.len());
+    check(&folder, &cases);
+}
+
 #[test]
 fn pixels_equal_tensorflows() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/images");
