@@ -70,12 +70,12 @@ fn draws_stay_the_same_from_release_to_release() {
 }
 
 const GOLDEN_DRAWS: [([u32; 4], bool); 6] = [
-    ([0, 0, 0, 0], false),
-    ([0, 0, 0, 0], false),
-    ([0, 0, 0, 0], false),
-    ([0, 0, 0, 0], false),
-    ([0, 0, 0, 0], false),
-    ([0, 0, 0, 0], false),
+    ([21, 101, 286, 261], false),
+    ([94, 180, 218, 178], false),
+    ([2, 30, 357, 391], true),
+    ([47, 40, 316, 280], true),
+    ([40, 48, 135, 166], false),
+    ([26, 62, 347, 373], false),
 ];
 
 #[test]

@@ -17,6 +17,36 @@ pub struct Applied {
     pub source: [u32; 2],
 }
 
+impl Applied {
+    /// Where a box of the picture lies in the output: both `[ymin, xmin, ymax, xmax]` in shares of height and width, as
+    /// TensorFlow's object detection stores them. `spec` is the one that the picture was made with. The result is not
+    /// clipped: a box that was cut off reaches outside [0, 1], one that was cut away lies outside.
+    ///
+    /// ```
+    /// use tfrmap::image::{Applied, ImageSpec};
+    /// let applied = Applied { crop: [0, 50, 100, 50], flipped: true, source: [100, 100] };
+    /// let moved = applied.map_box(&ImageSpec::rgb(8, 8), [0.25, 0.5, 0.75, 0.75])?;
+    /// assert_eq!(moved, [0.25, 0.5, 0.75, 1.0]);
+    /// # Ok::<(), tfrmap::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ImageWorker::run`](crate::image::ImageWorker::run) for a picture of this size.
+    pub fn map_box(&self, spec: &ImageSpec, [ymin, xmin, ymax, xmax]: [f32; 4]) -> Result<[f32; 4]> {
+        let [y, x, height, width] = self.crop;
+        let window = Window { y, x, height, width };
+        let Fitted { resized, cut, place } = fit(spec, spec.size.unwrap_or([height, width]), &window)?;
+        let along = |share: f32, axis: usize, start: u32, len: u32, offset: u32| {
+            let source = f64::from(share) * f64::from(self.source[axis]) - f64::from(start);
+            let scaled = source / f64::from(len) * f64::from(resized[axis]) - f64::from(cut[axis]);
+            ((scaled + f64::from(offset)) / f64::from(place.size[axis])) as f32
+        };
+        let [ymin, ymax] = [ymin, ymax].map(|share| along(share, 0, y, height, place.top));
+        let [xmin, xmax] = [xmin, xmax].map(|share| along(share, 1, x, width, place.left));
+        Ok(if self.flipped { [ymin, 1.0 - xmax, ymax, 1.0 - xmin] } else { [ymin, xmin, ymax, xmax] })
+    }
+}
+
 /// How one picture is turned into an output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
@@ -122,4 +152,53 @@ fn pad([height, width]: [u32; 2], window: &Window) -> (u32, u32, u32, u32) {
     let before = |target: f32, resized: f32| ((target - resized) / 2.0).floor().max(0.0) as u32;
     let (top, left) = (before(target_h, resized_h), before(target_w, resized_w));
     (top, (resized_h as u32).min(height - top), left, (resized_w as u32).min(width - left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place_of(spec: &ImageSpec, height: u32, width: u32) -> ([u32; 2], [u32; 2], Place) {
+        let fitted = fit(spec, spec.size.unwrap(), &Window::whole(height, width)).unwrap();
+        (fitted.resized, fitted.cut, fitted.place)
+    }
+
+    #[test]
+    fn centre_crops_are_torchvisions() {
+        // Resize(256): int(256 * long / short); CenterCrop(224): halves to the even number.
+        let spec = ImageSpec::imagenet_eval(256, 224);
+        let cases = [
+            ((375, 500), [256, 341], [16, 58]),
+            ((500, 375), [341, 256], [58, 16]),
+            ((256, 256), [256, 256], [16, 16]),
+            ((333, 500), [256, 384], [16, 80]),
+            ((100, 101), [256, 258], [16, 17]),
+            ((101, 100), [258, 256], [17, 16]),
+            ((97, 103), [256, 271], [16, 24]),
+        ];
+        for ((height, width), resized, cut) in cases {
+            assert_eq!(place_of(&spec, height, width).0, resized, "{height} x {width}");
+            assert_eq!(place_of(&spec, height, width).1, cut, "{height} x {width}");
+        }
+        // Without a short side the picture just covers the size.
+        let spec = ImageSpec::rgb(100, 200).fit(Fit::CenterCrop);
+        assert_eq!(place_of(&spec, 50, 50).0, [200, 200]);
+        assert_eq!(place_of(&spec, 10, 100).0, [100, 1000]);
+        assert_eq!(place_of(&spec, 50, 100).0, [100, 200]);
+    }
+
+    #[test]
+    fn boxes_follow_the_picture() {
+        let boxed = [0.25, 0.5, 0.75, 1.0];
+        let applied = Applied { crop: [0, 0, 100, 200], flipped: false, source: [100, 200] };
+        let at = |spec: &ImageSpec, applied: Applied| applied.map_box(spec, boxed).unwrap();
+        assert_eq!(at(&ImageSpec::rgb(7, 9), applied), boxed);
+        assert_eq!(at(&ImageSpec::rgb(7, 9), Applied { flipped: true, ..applied }), [0.25, 0.0, 0.75, 0.5]);
+        // Letterboxed: half of the height is black.
+        assert_eq!(at(&ImageSpec::rgb(50, 50).fit(Fit::Pad), applied), [0.375, 0.5, 0.625, 1.0]);
+        // The sides are cut off: what was at the edge lies outside.
+        assert_eq!(at(&ImageSpec::rgb(50, 50).fit(Fit::CenterCrop), applied), [0.25, 0.5, 0.75, 1.5]);
+        let cropped = Applied { crop: [25, 100, 50, 100], ..applied };
+        assert_eq!(at(&ImageSpec::rgb(7, 9), cropped), [0.0, 0.0, 1.0, 1.0]);
+    }
 }
