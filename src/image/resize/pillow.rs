@@ -141,20 +141,29 @@ pub(crate) fn resize(view: View<'_, u8>, job: &Job<'_>, scratch: &mut Scratch, t
     row.resize(len, 0);
     let wide_len = view.width as usize * channels;
     wide.clear();
-    wide.resize(wide_len + PADDING, 0);
+    wide.resize(2 * (wide_len + PADDING), 0);
     let (first_row, end_row) = vertical.reach();
     if !job.rows_first {
-        // Only of the rows that are needed.
+        // Only of the rows that are needed; two at once.
         columns.resize((end_row - first_row) * len, 0);
-        for (y, out) in (first_row..end_row).zip(columns.chunks_exact_mut(len)) {
-            wide[..wide_len].copy_from_slice(view.row(y as u32));
-            self::columns(wide, horizontal, channels, out);
+        for (i, out) in columns.chunks_mut(2 * len).enumerate() {
+            let y = first_row + 2 * i;
+            let last = y + out.len() / len - 1;
+            let (above, below) = wide.split_at_mut(wide_len + PADDING);
+            above[..wide_len].copy_from_slice(view.row(y as u32));
+            below[..wide_len].copy_from_slice(view.row(last as u32));
+            let (out, out_below) = out.split_at_mut(len);
+            row.resize(len, 0);
+            let out_below = if out_below.is_empty() { &mut row[..] } else { out_below };
+            self::columns([above, below], horizontal, channels, [out, out_below]);
         }
     }
     for y in 0..vertical.len() {
         if job.rows_first {
+            let (wide, spare) = wide.split_at_mut(wide_len + PADDING);
             blend(vertical.of(y), |k| view.row(k as u32), sums, &mut wide[..wide_len]);
-            self::columns(wide, horizontal, channels, row);
+            columns.resize(len, 0);
+            self::columns([wide, spare], horizontal, channels, [row, columns]);
         } else {
             blend(vertical.of(y), |k| &columns[(k - first_row) * len..][..len], sums, row);
         }
@@ -177,21 +186,21 @@ fn blend<'a>(
     for (k, weight) in (first..).zip(weights) {
         rows::add_fixed(sums, source(k), *weight);
     }
-    for (out, sum) in out.iter_mut().zip(sums.iter()) {
-        *out = clip(*sum);
-    }
+    rows::clip(sums, PRECISION, out);
 }
 
-/// Weighted sums along a row, rounded. The row is followed by [`PADDING`] bytes that do not count.
-fn columns(padded: &[u8], taps: &PillowTaps, channels: usize, out: &mut [u8]) {
+/// Weighted sums along two rows, rounded. Each row is followed by [`PADDING`] bytes that do not count.
+fn columns(padded: [&[u8]; 2], taps: &PillowTaps, channels: usize, out: [&mut [u8]; 2]) {
     #[cfg(target_arch = "x86_64")]
     if channels == 3 && available() {
         return avx2::columns_rgb(padded, taps, out);
     }
-    match channels {
-        1 => columns_of::<1>(padded, taps, out),
-        3 => columns_of::<3>(padded, taps, out),
-        _ => columns_of::<4>(padded, taps, out),
+    for (padded, out) in padded.into_iter().zip(out) {
+        match channels {
+            1 => columns_of::<1>(padded, taps, out),
+            3 => columns_of::<3>(padded, taps, out),
+            _ => columns_of::<4>(padded, taps, out),
+        }
     }
 }
 
@@ -206,7 +215,7 @@ fn columns_of<const C: usize>(row: &[u8], taps: &PillowTaps, out: &mut [u8]) {
                 sum[c] += i32::from(pixel[c]) * weight;
             }
         }
-        *out = sum.map(clip);
+        *out = sum.map(|sum| rows::scalar::clip_one(sum, PRECISION));
     }
 }
 
@@ -235,11 +244,6 @@ fn divide_by_alpha(row: &mut [u8]) {
 
 /// One half, with which sums begin.
 pub(crate) const HALF: i32 = 1 << (PRECISION - 1);
-
-/// A sum as 8 bits.
-fn clip(sum: i32) -> u8 {
-    (sum >> PRECISION).clamp(0, 255) as u8
-}
 
 type Filter = fn(f64) -> f64;
 

@@ -32,38 +32,48 @@ impl Pair {
     }
 }
 
-/// A row of outputs from a row of RGB pixels that 8 bytes or more follow.
+/// A row of outputs from each of two rows of RGB pixels of the same length, that 8 bytes or more follow.
 ///
 /// # Panics
-/// Where AVX2 is missing, the row or the output is too short.
-pub(crate) fn columns_rgb(padded: &[u8], taps: &PillowTaps, out: &mut [u8]) {
+/// Where AVX2 is missing, the rows or the outputs are too short.
+pub(crate) fn columns_rgb(padded: [&[u8]; 2], taps: &PillowTaps, out: [&mut [u8]; 2]) {
     assert!(available());
     // SAFETY: AVX2 is there.
     unsafe { columns_rgb_avx2(padded, taps, out) }
 }
 
 #[target_feature(enable = "avx2")]
-fn columns_rgb_avx2(padded: &[u8], taps: &PillowTaps, out: &mut [u8]) {
+fn columns_rgb_avx2([upper, lower]: [&[u8]; 2], taps: &PillowTaps, [out_upper, out_lower]: [&mut [u8]; 2]) {
+    assert_eq!(upper.len(), lower.len());
     // Two pixels of three bytes to pairs of 16-bit numbers: both reds, both greens, both blues.
     let spread = _mm_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1);
-    let (out, _) = out.as_chunks_mut::<3>();
-    for (x, out) in out.iter_mut().enumerate() {
+    let spread = _mm256_broadcastsi128_si256(spread);
+    let outs = out_upper.as_chunks_mut::<3>().0.iter_mut().zip(out_lower.as_chunks_mut::<3>().0);
+    for (x, (out_upper, out_lower)) in outs.enumerate() {
         let (first, pairs) = taps.pairs_of(x);
         let start = 3 * first;
-        assert!(start + 6 * pairs.len() + 2 <= padded.len());
-        let (mut low, mut high) = (_mm_set1_epi32(HALF), _mm_setzero_si128());
+        assert!(start + 6 * pairs.len() + 2 <= upper.len());
+        let (mut low, mut high) = (_mm256_set1_epi32(HALF), _mm256_setzero_si256());
         for (p, pair) in pairs.iter().enumerate() {
-            // SAFETY: 8 bytes from start + 6 p on, which end at most at start + 6 len + 2.
-            let pixels = unsafe { _mm_loadl_epi64(padded.as_ptr().add(start + 6 * p).cast()) };
-            let pixels = _mm_shuffle_epi8(pixels, spread);
-            let weights = |w: u32| _mm_set1_epi32(w.cast_signed());
-            low = _mm_add_epi32(low, _mm_madd_epi16(pixels, weights(pair.low)));
-            high = _mm_add_epi32(high, _mm_madd_epi16(pixels, weights(pair.high)));
+            // SAFETY: 8 bytes from start + 6 p on, which end at most at start + 6 len + 2, of rows of the same length.
+            let (above, below) = unsafe {
+                (
+                    _mm_loadl_epi64(upper.as_ptr().add(start + 6 * p).cast()),
+                    _mm_loadl_epi64(lower.as_ptr().add(start + 6 * p).cast()),
+                )
+            };
+            let pixels = _mm256_shuffle_epi8(_mm256_set_m128i(below, above), spread);
+            let weights = |w: u32| _mm256_set1_epi32(w.cast_signed());
+            low = _mm256_add_epi32(low, _mm256_madd_epi16(pixels, weights(pair.low)));
+            high = _mm256_add_epi32(high, _mm256_madd_epi16(pixels, weights(pair.high)));
         }
-        let sum = _mm_add_epi32(low, _mm_slli_epi32::<{ LOW_BITS as i32 }>(high));
-        let whole = _mm_srai_epi32::<{ PRECISION as i32 }>(sum);
-        let words = _mm_packs_epi32(whole, whole);
-        let [r, g, b, _] = _mm_cvtsi128_si32(_mm_packus_epi16(words, words)).cast_unsigned().to_le_bytes();
-        *out = [r, g, b];
+        let sum = _mm256_add_epi32(low, _mm256_slli_epi32::<{ LOW_BITS as i32 }>(high));
+        let whole = _mm256_srai_epi32::<{ PRECISION as i32 }>(sum);
+        let words = _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256::<1>(whole));
+        let bytes = _mm_packus_epi16(words, words);
+        let [r, g, b, _] = _mm_cvtsi128_si32(bytes).cast_unsigned().to_le_bytes();
+        *out_upper = [r, g, b];
+        let [r, g, b, _] = _mm_extract_epi32::<1>(bytes).cast_unsigned().to_le_bytes();
+        *out_lower = [r, g, b];
     }
 }

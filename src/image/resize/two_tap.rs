@@ -17,8 +17,6 @@ pub(crate) struct TwoTap {
     pub upper: Vec<u32>,
     /// In [0, 1); 0 where both positions are the same.
     pub lerp: Vec<f32>,
-    /// For each source position whether any output needs it.
-    needed: Vec<bool>,
 }
 
 impl TwoTap {
@@ -27,15 +25,11 @@ impl TwoTap {
         self.lower.clear();
         self.upper.clear();
         self.lerp.clear();
-        self.needed.clear();
-        self.needed.resize(axis.input as usize, false);
         for position in axis.positions() {
             let source = axis.source(position);
             let floor = source.floor();
             let upper = (source.ceil() as u32).min(axis.input - 1);
             let lower = (floor.max(0.0) as u32).min(upper);
-            self.needed[lower as usize] = true;
-            self.needed[upper as usize] = true;
             self.lower.push(lower);
             self.upper.push(upper);
             // With both taps equal any factor gives the tap itself.
@@ -43,9 +37,10 @@ impl TwoTap {
         }
     }
 
-    /// Whether any output needs a source position.
+    /// Whether any output needs a source position, in a table that is not mirrored.
     pub fn needs(&self, position: u32) -> bool {
-        self.needed[position as usize]
+        let has = |taps: &[u32]| taps.get(taps.partition_point(|tap| *tap < position)) == Some(&position);
+        has(&self.lower) || has(&self.upper)
     }
 }
 
