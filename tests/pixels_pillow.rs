@@ -1,12 +1,13 @@
 //! Fear: PyTorch users get other pixels than `PIL.Image.resize` gives them.
 //!
-//! The table holds hashes of Pillow's results; `tests/data/golden/pillow/make.py` made it.
+//! The tables hold hashes of Pillow's results; the scripts in `tests/data/golden/pillow` made them.
 
 mod pixels_support;
 
+use std::fs;
 use std::path::Path;
 
-use pixels_support::{read_json, sha256};
+use pixels_support::{le_bytes, read_json, sha256};
 use serde_json::json;
 use tfrmap::image::{AugmentKey, Image, ImageSpec, ImageWorker, PixelsMut};
 
@@ -60,4 +61,23 @@ fn two_hundred_pictures_and_sizes_equal_pillow() {
         }
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn presets_equal_pillow_and_torchvision() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden");
+    let table = read_json(&data.join("pillow/presets.json"));
+    let mut worker = ImageWorker::new();
+    for case in table["cases"].as_array().unwrap() {
+        let bytes = fs::read(data.join("images/inputs").join(case["input"].as_str().unwrap())).unwrap();
+        let spec = match case["preset"].as_str().unwrap() {
+            "pillow(100, 150)" => ImageSpec::pillow(100, 150),
+            "imagenet_eval(256, 224)" => ImageSpec::imagenet_eval(256, 224),
+            "imagenet_eval(97, 64)" => ImageSpec::imagenet_eval(97, 64),
+            other => panic!("unknown preset {other}"),
+        };
+        let mut out = vec![0.0; spec.shape().unwrap().iter().product()];
+        worker.run(&bytes, &spec, AugmentKey::default(), PixelsMut::F32(&mut out)).unwrap();
+        assert_eq!(sha256(&le_bytes(&out)), case["sha256"].as_str().unwrap(), "{case}");
+    }
 }

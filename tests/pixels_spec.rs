@@ -15,7 +15,11 @@ fn defaults_are_as_documented() {
     });
     assert_eq!(spec.to_json(), want);
     assert_eq!(ImageSpec::from_json(&want).unwrap().to_json(), want);
-    assert_eq!(ImageSpec::default().dtype(PixelType::U8).to_json()["scale"], json!(false));
+    let bytes = ImageSpec::default().dtype(PixelType::U8);
+    assert_eq!(bytes.to_json()["scale"], json!(false));
+    for scale in [true, false] {
+        assert_eq!(ImageSpec::from_json(&json!({"dtype": "uint8", "scale": scale})).unwrap(), bytes);
+    }
 }
 
 #[test]
@@ -83,7 +87,7 @@ fn nonsense_is_refused_by_field() {
         ("channels", json!({"channels": 259})),
         ("dtype", json!({"dtype": "float64"})),
         ("scale", json!({"scale": "before"})),
-        ("scale", json!({"scale": true, "dtype": "uint8"})),
+        ("scale", json!({"scale": "after", "dtype": "uint8"})),
         ("mean", json!({"mean": [0.5, 0.5, 0.5], "dtype": "uint8"})),
         ("mean", json!({"mean": [0.5, 0.5]})),
         ("mean", json!({"mean": ["a", 0.5, 0.5]})),

@@ -4,6 +4,9 @@
 ///
 /// They are a pure function of (seed, epoch, record number, picture size): the same on any machine, any number of
 /// threads, in any batch and after a resume. The default is none.
+///
+/// Boxes that a record holds beside its picture do not move by themselves: what was cut and mirrored is told by
+/// [`Applied`](crate::image::Applied), whose [`map_box`](crate::image::Applied::map_box) moves them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Augment {
     /// A random part of the picture is resized to the size asked for.

@@ -21,7 +21,7 @@ impl ImageSpec {
     /// | `antialias` | `false`, `true` |
     /// | `channels` | `3`, `1`, `4` |
     /// | `dtype` | `"float32"`, `"uint8"` |
-    /// | `scale` | `true`, `"after"`, `"divide"`, `false` (see [`Scale`]; only `false` with uint8, whose default it is) |
+    /// | `scale` | `true`, `"after"`, `"divide"`, `false` (see [`Scale`]; with uint8 `true` and `false` are the same) |
     /// | `layout` | `"nhwc"`, `"nchw"` |
     /// | `dct_method` | `"INTEGER_ACCURATE"`, `"INTEGER_FAST"` |
     /// | `fit` | `"stretch"`, `"center_crop"`, `"pad"` |
@@ -52,12 +52,9 @@ impl ImageSpec {
             }
         }
         spec.check()?;
-        spec.scale = spec.scale.filter(|scale| *scale != spec.default_scale());
+        let u8 = spec.dtype == PixelType::U8;
+        spec.scale = spec.scale.filter(|scale| !u8 && *scale != Scale::Before);
         Ok(spec)
-    }
-
-    fn default_scale(&self) -> Scale {
-        if self.dtype == PixelType::U8 { Scale::Off } else { Scale::Before }
     }
 
     fn set(&mut self, key: &str, value: &Value) -> Result<()> {

@@ -285,7 +285,7 @@ impl ImageSpec {
         self
     }
 
-    /// The range of f32 pixels; 8-bit ones are always 0 to 255.
+    /// The range of f32 pixels; 8-bit ones are always 0 to 255, and resized with [`Scale::Before`].
     pub fn scale(mut self, scale: Scale) -> ImageSpec {
         self.scale = Some(scale);
         self
@@ -417,8 +417,8 @@ impl ImageSpec {
             if self.mean.is_some() || self.std.is_some() {
                 return Err(refuse("mean", "mean and std need dtype float32".into()));
             }
-            if self.scale.is_some_and(|s| s != Scale::Off) {
-                return Err(refuse("scale", "uint8 pixels are always 0 to 255; leave scale out".into()));
+            if matches!(self.scale, Some(Scale::After | Scale::Divide)) {
+                return Err(refuse("scale", "uint8 pixels are always 0 to 255; use true or false".into()));
             }
         }
         for (name, values) in [("mean", &self.mean), ("std", &self.std)] {
