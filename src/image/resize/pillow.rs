@@ -303,11 +303,14 @@ mod tests {
                     let axis =
                         Axis { input, output, from: 0, len: output, flip: input % 2 == 0, coordinates };
                     taps.fill(axis, method);
-                    let (mut plain, mut vector) =
-                        (vec![9; 3 * output as usize], vec![7; 3 * output as usize]);
+                    let len = 3 * output as usize;
+                    let (mut plain, mut vector, mut below) = (vec![9; len], vec![7; len], vec![6; len]);
+                    let reversed: Vec<u8> = row.iter().rev().copied().collect();
+                    avx2::columns_rgb([&row, &reversed], &taps, [&mut vector, &mut below]);
                     columns_of::<3>(&row, &taps, &mut plain);
-                    avx2::columns_rgb(&row, &taps, &mut vector);
                     assert_eq!(plain, vector, "{method:?} {axis:?}");
+                    columns_of::<3>(&reversed, &taps, &mut plain);
+                    assert_eq!(plain, below, "{method:?} {axis:?}");
                 }
             }
         }
