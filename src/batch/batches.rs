@@ -95,7 +95,7 @@ impl Dataset {
     ///
     /// ```no_run
     /// # fn main() -> tfrmap::Result<()> {
-    /// use tfrmap::{Dataset, Error};
+    /// use tfrmap::Dataset;
     ///
     /// let lengths = Dataset::open("data/train-*")?.shuffled(7).map(|record| Ok(record.as_bytes().len()));
     /// for batch in lengths.batches(64) {
