@@ -54,7 +54,7 @@ pub(crate) fn build_or_wait(data: &Path, places: &[PathBuf], threads: usize) -> 
             Some(index) => index,
             None => Index::build_with(data, threads)?,
         };
-        match sidecar::write(place, &index.to_bytes()?) {
+        match lock.write(&index.to_bytes()?) {
             Ok(()) => {
                 log::info!("{}: indexed {} records", data.display(), index.len());
                 return Ok(Built::Saved(place.clone()));
@@ -236,7 +236,7 @@ impl IndexBuilder {
         report.bytes = file.len();
         let places = sidecar::locate(path, self.index_dir.as_deref());
         let place = &places[0];
-        let _lock = sidecar::Lock::acquire(place)?;
+        let lock = sidecar::Lock::acquire(place)?;
         let old = sidecar::find(&places)?;
         let kept = old.as_deref().filter(|_| !self.force).and_then(|old| keep(old, &file));
         let scanned_from = if self.check { 0 } else { kept.as_ref().map_or(0, |kept| kept.end) };
@@ -255,7 +255,7 @@ impl IndexBuilder {
             _ => BuildStatus::Rebuilt,
         };
         if status != BuildStatus::Fresh {
-            sidecar::write(place, &Index::from_frames(&frames).to_bytes()?)?;
+            lock.write(&Index::from_frames(&frames).to_bytes()?)?;
         }
         Ok(status)
     }

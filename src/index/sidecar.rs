@@ -72,29 +72,7 @@ pub(crate) fn missing(data: &Path) -> Error {
 
 /// Waits for its lock and writes a sidecar.
 pub(crate) fn save_at(place: &Path, bytes: &[u8]) -> Result<()> {
-    let _lock = Lock::acquire(place)?;
-    write(place, bytes)
-}
-
-/// Writes a sidecar: temporary name, fsync, rename, fsync of the folder. The lock is held.
-pub(crate) fn write(place: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = folder_of(place);
-    fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let temporary = folder.join(format!("{}{}-{unique}.tmp", temporary_prefix(place), std::process::id()));
-    let put = || -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, place)
-    };
-    if let Err(error) = put() {
-        let _ = fs::remove_file(&temporary);
-        return Err(Error::io(place, error));
-    }
-    sync_folder(folder);
-    Ok(())
+    Lock::acquire(place)?.write(bytes)
 }
 
 /// Makes renames in a folder durable, where the system can do that.
@@ -125,58 +103,70 @@ fn folder_of(place: &Path) -> &Path {
     place.parent().unwrap_or(Path::new(""))
 }
 
-/// Temporary and lock names do not hold the data file's name, which may already be as long as names can be.
-fn temporary_prefix(place: &Path) -> String {
-    let name = place.file_name().unwrap_or_default();
-    format!(".{:08x}-", crc::crc32c(name.as_encoded_bytes()))
-}
-
 /// The right to write one sidecar, among all processes. Given back when dropped or when the process dies.
 pub(crate) struct Lock {
-    path: PathBuf,
-    _file: File,
+    place: PathBuf,
+    temporary: PathBuf,
+    /// The file that is locked, and its name; `None` where the file system knows no locks.
+    held: Option<(PathBuf, File)>,
 }
 
 impl Lock {
-    /// Waits until no other process builds this sidecar. `Ok(None)` where the file system knows no locks.
+    /// Waits until no other process builds this sidecar.
     ///
     /// # Errors
     /// `Io` where the folder cannot be written.
-    pub(crate) fn acquire(place: &Path) -> Result<Option<Lock>> {
+    pub(crate) fn acquire(place: &Path) -> Result<Lock> {
         let folder = folder_of(place);
         fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
-        let path = folder.join(format!("{}lock", temporary_prefix(place)));
+        // These names do not hold the data file's, which may already be as long as names can be.
+        let name = crc::crc32c(place.file_name().unwrap_or_default().as_encoded_bytes());
+        let path = folder.join(format!(".{name:08x}.lock"));
         loop {
             let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
             let file = open.map_err(|error| Error::io(&path, error))?;
+            let place = place.to_path_buf();
             if file.lock().is_err() {
-                return Ok(None);
+                // Then others may write too, each to a name of its own.
+                static COUNTER: AtomicU64 = AtomicU64::new(0);
+                let unique = COUNTER.fetch_add(1, Ordering::Relaxed);
+                let temporary = folder.join(format!(".{name:08x}-{}-{unique}.tmp", std::process::id()));
+                return Ok(Lock { place, temporary, held: None });
             }
             // Who held it before has removed the name: then another may already hold the lock on a new file.
             if same_file(&file, &path) {
-                let lock = Lock { path, _file: file };
-                lock.sweep(folder, place);
-                return Ok(Some(lock));
+                let temporary = folder.join(format!(".{name:08x}.tmp"));
+                // What a builder that died has left.
+                let _ = fs::remove_file(&temporary);
+                return Ok(Lock { place, temporary, held: Some((path, file)) });
             }
         }
     }
 
-    /// Removes what builders that died have left: as long as the lock is held, nobody writes.
-    fn sweep(&self, folder: &Path, place: &Path) {
-        let prefix = temporary_prefix(place);
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let name = name.as_encoded_bytes();
-            if name.starts_with(prefix.as_bytes()) && name.ends_with(b".tmp") {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
+    /// Writes the sidecar: temporary name, fsync, rename.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
+        let put = || -> io::Result<()> {
+            let mut file = OpenOptions::new().write(true).create_new(true).open(&self.temporary)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&self.temporary, &self.place)
+        };
+        put().map_err(|error| {
+            let _ = fs::remove_file(&self.temporary);
+            Error::io(&self.place, error)
+        })
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        // While it is still held, so that nobody holds a lock on a file that then loses its name.
+        if let Some((path, _)) = &self.held {
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
