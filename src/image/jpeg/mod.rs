@@ -28,6 +28,8 @@
 //! # Ok(())
 //! # }
 //! ```
+// The order of bytes in a JPEG file.
+#![allow(clippy::big_endian_bytes)]
 
 mod bits;
 mod coefficients;

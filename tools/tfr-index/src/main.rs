@@ -15,7 +15,6 @@ mod problem;
 mod progress;
 mod selection;
 mod shards;
-mod sheet;
 mod space;
 mod spec_text;
 mod units;

@@ -8,7 +8,8 @@ use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder, RgbImage, imageops};
 use rayon::prelude::*;
 use serde_json::json;
-use tfrmap::image::{DecodeOptions, decode};
+use tfrmap::image::sheet::{self, Tile};
+use tfrmap::image::{DecodeOptions, Image, decode};
 use tfrmap::{Dataset, Error, Example, Feature, Features};
 
 use crate::atomic;
@@ -18,7 +19,6 @@ use crate::keys;
 use crate::labels::Labels;
 use crate::output::{self, Output};
 use crate::progress::{Progress, Unit};
-use crate::sheet::{self, Tile};
 use crate::units;
 
 const EXAMPLES: &str = "\
@@ -203,13 +203,17 @@ impl Plan {
     }
 
     /// The picture, fitted, and its real size as text.
-    fn decode(&self, encoded: &[u8]) -> tfrmap::Result<(RgbImage, String)> {
+    fn decode(&self, encoded: &[u8]) -> tfrmap::Result<(Image, String)> {
         let picture = decode(encoded, &DecodeOptions::default())?;
         let size = format!("{}x{}", picture.width, picture.height);
+        if picture.width <= self.side && picture.height <= self.side {
+            return Ok((picture, size));
+        }
+        // A thousand whole photographs would fill the memory.
+        let (width, height) = sheet::fitted(picture.width, picture.height, self.side);
         let whole = RgbImage::from_raw(picture.width, picture.height, picture.pixels).unwrap_or_default();
-        let (width, height) = sheet::fitted(whole.width(), whole.height(), self.side);
-        let fits = whole.width() <= self.side && whole.height() <= self.side;
-        Ok((if fits { whole } else { imageops::thumbnail(&whole, width, height) }, size))
+        let pixels = imageops::thumbnail(&whole, width, height).into_raw();
+        Ok((Image { height, width, channels: 3, pixels }, size))
     }
 
     fn label(&self, example: &Example<'_>) -> String {
@@ -275,16 +279,16 @@ fn short(error: &Error) -> String {
     format!("{}: {}", error.kind().name(), error.reason())
 }
 
-fn encode(sheet: &RgbImage, path: &Path) -> Result<Vec<u8>> {
+fn encode(sheet: &Image, path: &Path) -> Result<Vec<u8>> {
     let jpeg = path
         .extension()
         .is_some_and(|ext| ext.eq_ignore_ascii_case("jpg") || ext.eq_ignore_ascii_case("jpeg"));
     let mut bytes = Vec::new();
-    let (width, height, colour) = (sheet.width(), sheet.height(), ExtendedColorType::Rgb8);
+    let (width, height, colour) = (sheet.width, sheet.height, ExtendedColorType::Rgb8);
     let encoded = if jpeg {
-        JpegEncoder::new_with_quality(&mut bytes, 90).write_image(sheet, width, height, colour)
+        JpegEncoder::new_with_quality(&mut bytes, 90).write_image(&sheet.pixels, width, height, colour)
     } else {
-        PngEncoder::new(&mut bytes).write_image(sheet, width, height, colour)
+        PngEncoder::new(&mut bytes).write_image(&sheet.pixels, width, height, colour)
     };
     encoded.map_err(|error| {
         Failure::usage(format!("{}: the sheet cannot be written: {error}", path.display()))
