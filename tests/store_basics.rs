@@ -36,6 +36,6 @@ fn written_records_come_back() {
             store.verify().unwrap();
         }
     }
-    let reports = IndexBuilder::new().build(&[path.clone()], |_| {});
+    let reports = IndexBuilder::new().build(std::slice::from_ref(&path), |_| {});
     assert_eq!((reports[0].status, reports[0].records), (BuildStatus::Fresh, 500));
 }

@@ -81,7 +81,11 @@ pub fn draw(class: usize, seed: u64) -> Picture {
 pub fn jpeg(picture: &Picture, seed: u64) -> Result<Vec<u8>, EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, 92);
-    encoder.set_sampling_factor(if seed.is_multiple_of(4) { SamplingFactor::F_2_2 } else { SamplingFactor::F_1_1 });
+    encoder.set_sampling_factor(if seed.is_multiple_of(4) {
+        SamplingFactor::F_2_2
+    } else {
+        SamplingFactor::F_1_1
+    });
     encoder.encode(&picture.rgb, picture.width as u16, picture.height as u16, ColorType::Rgb)?;
     Ok(bytes)
 }

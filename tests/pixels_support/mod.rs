@@ -1,6 +1,7 @@
 //! Reading the golden data: NumPy archives, JSON, SHA-256.
 #![allow(dead_code)]
 
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
@@ -95,54 +96,7 @@ pub fn le_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_le_bytes()).collect()
 }
 
-/// SHA-256 in hexadecimal (FIPS 180-4).
-pub fn sha256(data: &[u8]) -> String {
-    let (mut primes, mut candidate) = (Vec::new(), 2u64);
-    while primes.len() < 64 {
-        if primes.iter().all(|p| candidate % p != 0) {
-            primes.push(candidate);
-        }
-        candidate += 1;
-    }
-    // The first 32 bits of the fractional parts of square and cube roots of primes.
-    let root = |n: u128, power: u32| {
-        let (mut low, mut high) = (0u128, 1 << 40);
-        while high - low > 1 {
-            let middle = (low + high) / 2;
-            if middle.pow(power) <= n { low = middle } else { high = middle }
-        }
-        low as u32
-    };
-    let mut h: Vec<u32> = primes[..8].iter().map(|p| root(u128::from(*p) << 64, 2)).collect();
-    let k: Vec<u32> = primes.iter().map(|p| root(u128::from(*p) << 96, 3)).collect();
-
-    let mut message = data.to_vec();
-    message.push(0x80);
-    message.resize(message.len().next_multiple_of(64), 0);
-    if message.len() - data.len() < 9 {
-        message.resize(message.len() + 64, 0);
-    }
-    let len = message.len();
-    message[len - 8..].copy_from_slice(&(data.len() as u64 * 8).to_be_bytes());
-    for block in message.as_chunks::<64>().0 {
-        let mut w: Vec<u32> = block.as_chunks::<4>().0.iter().map(|b| u32::from_be_bytes(*b)).collect();
-        for i in 16..64 {
-            let (a, b) = (w[i - 15], w[i - 2]);
-            let s0 = a.rotate_right(7) ^ a.rotate_right(18) ^ (a >> 3);
-            let s1 = b.rotate_right(17) ^ b.rotate_right(19) ^ (b >> 10);
-            w.push(w[i - 16].wrapping_add(s0).wrapping_add(w[i - 7]).wrapping_add(s1));
-        }
-        let mut v: [u32; 8] = h.as_slice().try_into().unwrap();
-        for i in 0..64 {
-            let [a, b, c, d, e, f, g, last] = v;
-            let s1 = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
-            let choice = (e & f) ^ (!e & g);
-            let t1 = last.wrapping_add(s1).wrapping_add(choice).wrapping_add(k[i]).wrapping_add(w[i]);
-            let s0 = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
-            let majority = (a & b) ^ (a & c) ^ (b & c);
-            v = [t1.wrapping_add(s0).wrapping_add(majority), a, b, c, d.wrapping_add(t1), e, f, g];
-        }
-        h.iter_mut().zip(v).for_each(|(h, v)| *h = h.wrapping_add(v));
-    }
-    h.iter().map(|v| format!("{v:08x}")).collect()
+/// SHA-256 in lower-case hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
