@@ -66,7 +66,7 @@ fn records_above_two_and_four_gib() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data");
         sparse(&path, len);
-        let report = &IndexBuilder::new().build(&[path.clone()], |_| {})[0];
+        let report = &IndexBuilder::new().build(std::slice::from_ref(&path), |_| {})[0];
         assert!(report.error.is_none() && report.records == 3, "{report:?}");
         let index = Index::open(&path).unwrap();
         assert_eq!(index.get(1).unwrap().payload_len, len);

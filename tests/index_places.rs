@@ -27,7 +27,7 @@ fn a_folder_that_is_given() {
     assert_eq!(IndexState::of(&path, None).unwrap().name(), "missing");
     let only = options.missing_index(MissingIndex::Fail);
     assert_eq!(read_all(&Store::open_with(&only, &path).unwrap()).unwrap(), payloads(100));
-    let report = &IndexBuilder::new().index_dir(&deep).build(&[path.clone()], |_| {})[0];
+    let report = &IndexBuilder::new().index_dir(&deep).build(std::slice::from_ref(&path), |_| {})[0];
     assert_eq!(report.status, BuildStatus::Fresh);
     // The index of another file of the same name is not taken for this one's.
     let other = folder.path().join("other");

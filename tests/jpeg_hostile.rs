@@ -1,5 +1,8 @@
 //! Fear: a file that panics, hangs, or takes gigabytes, whatever its bytes are.
 
+// The order of bytes in a JPEG file.
+#![allow(clippy::big_endian_bytes)]
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};

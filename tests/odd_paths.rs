@@ -51,7 +51,7 @@ fn odd_names_are_literal() {
             let mut writer = DatasetWriter::create(&path).unwrap();
             writer.write(b"one").unwrap();
             writer.finish().unwrap();
-            assert_eq!(OpenOptions::new().files(&path).unwrap(), [path.clone()]);
+            assert_eq!(OpenOptions::new().files(&path).unwrap(), std::slice::from_ref(&path));
             let store = Store::open_with(&only_sidecar(Access::Auto), &path).unwrap();
             assert_eq!(store.get(0).unwrap().as_bytes(), b"one");
             assert!(sidecar(&path).is_file());
@@ -101,7 +101,7 @@ fn child_in_a_folder() {
     }
     let file = PathBuf::from("set-00000-of-00001");
     for path in ["set-00000-of-00001", "set-*", "set"] {
-        assert_eq!(OpenOptions::new().files(path).unwrap(), [file.clone()], "{path}");
+        assert_eq!(OpenOptions::new().files(path).unwrap(), std::slice::from_ref(&file), "{path}");
     }
     assert_eq!(OpenOptions::new().files(".").unwrap(), [Path::new(".").join(&file)]);
     assert_eq!(Store::open(&file).unwrap().len(), 1);
@@ -152,7 +152,7 @@ fn an_unreadable_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secret");
     fs::write(&path, framed(&["one"])).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(&path).is_ok() {
         eprintln!("SKIPPED: this user may read everything");
         return;

@@ -116,8 +116,10 @@ fn a_torn_tail_and_a_lost_beginning() {
     assert_eq!(found.records.len(), 60);
 }
 
-/// A file of which one record holds a file of records.
-fn with_inner() -> (Vec<u8>, Vec<Vec<u8>>, Vec<Vec<u8>>, usize) {
+type Payloads = Vec<Vec<u8>>;
+
+/// A file of which one record holds a file of records: its bytes, its payloads, the inner ones, the holder's offset.
+fn with_inner() -> (Vec<u8>, Payloads, Payloads, usize) {
     let inner: Vec<Vec<u8>> = (0..8_u8).map(|i| vec![b'i', i, i, i]).collect();
     let mut payloads: Vec<Vec<u8>> = (0..6_u8).map(|i| vec![b'o', i]).collect();
     payloads[3] = [b"before".to_vec(), framed(&inner), b"after".to_vec()].concat();

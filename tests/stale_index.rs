@@ -78,7 +78,7 @@ fn a_grown_file_with_a_torn_tail() {
     let mut bytes = framed(&payloads);
     bytes.extend_from_slice(&framed(&["more"])[..13]);
     fs::write(&path, &bytes).unwrap();
-    let report = &IndexBuilder::new().build(&[path.clone()], |_| {})[0];
+    let report = &IndexBuilder::new().build(std::slice::from_ref(&path), |_| {})[0];
     assert_eq!((report.status, report.records), (BuildStatus::Failed, 50));
     let error = report.error.as_ref().unwrap();
     assert_eq!((class(error), error.record()), ("Truncated", Some(50)));
@@ -136,7 +136,7 @@ fn the_same_offsets_with_other_contents() {
     assert!(store.verify().is_err());
     assert!(Index::open(&path).unwrap().check(&path).unwrap_err().is_stale_index());
     // Looking into every payload finds it where a few samples do not.
-    let report = &IndexBuilder::new().check(true).build(&[path.clone()], |_| {})[0];
+    let report = &IndexBuilder::new().check(true).build(std::slice::from_ref(&path), |_| {})[0];
     assert_eq!(report.status, BuildStatus::Rebuilt);
     assert_eq!(fault(&path, Verify::Full, &others), "none");
 }

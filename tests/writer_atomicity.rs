@@ -51,7 +51,7 @@ fn finished_it_is_whole_and_indexed() {
         assert_eq!(read_all(&store).unwrap(), payloads);
         // It is the index that a scan gives.
         fs::remove_file(sidecar(&path)).unwrap();
-        tfrmap::IndexBuilder::new().build(&[path.clone()], |_| {});
+        tfrmap::IndexBuilder::new().build(std::slice::from_ref(&path), |_| {});
         assert_eq!(fs::read(sidecar(&path)).unwrap(), written);
     }
 }
