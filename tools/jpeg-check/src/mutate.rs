@@ -71,8 +71,10 @@ pub fn run(files: &[(PathBuf, Vec<u8>)], count: u64, seed: u64) -> u64 {
         let (path, bytes) = &files[random.below(files.len())];
         let damaged = mutate(bytes, &mut random);
         let found = compare(&damaged, &format!("mutation {i} of {}", path.display()));
-        if found > 0 && std::env::var_os("KEEP").is_some() {
-            std::fs::write(format!("/tmp/jp/bad-{seed}-{i}.jpg"), &damaged).expect("written");
+        if found > 0 {
+            let kept = std::env::temp_dir().join(format!("jpeg-mutation-{seed}-{i}.jpg"));
+            std::fs::write(&kept, &damaged).expect("written");
+            println!("kept as {}", kept.display());
         }
         bad += found;
     }
