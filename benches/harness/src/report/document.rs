@@ -211,7 +211,9 @@ fn remarks(definition: &Definition, rows: &[Row<'_>]) -> String {
     };
     let settings: Vec<String> = definition.job.iter().map(|(key, value)| format!("{key} {value}")).collect();
     let reference = rows.iter().map(Row::reference).find(|r| !r.is_empty());
-    let _ = write!(out, "\n{runs} runs each, {cache}; {}.", settings.join(", "));
+    let times = if runs == 1 { "One run".to_owned() } else { format!("{runs} runs") };
+    let settings = if settings.is_empty() { String::new() } else { format!("; {}", settings.join(", ")) };
+    let _ = write!(out, "\n{times} of each, {cache}{settings}.");
     if let Some(reference) = reference {
         let _ = write!(out, " Reference values by {reference}.");
     }
@@ -223,7 +225,7 @@ fn remarks(definition: &Definition, rows: &[Row<'_>]) -> String {
         if !row.engine.note.is_empty() {
             parts.push(row.engine.note.clone());
         }
-        if !row.info("version").is_empty() {
+        if !row.info("version").is_empty() && row.engine.peer != "tfrmap" {
             parts.push(row.info("version").to_owned());
         }
         if let Some(noise) = row.noise(&definition.figure) {
@@ -247,7 +249,9 @@ fn lost(definition: &Definition, rows: &[Row<'_>]) -> Vec<String> {
         format!("{}: tfrmap has no result ({}: {reason}).", definition.title, status.name())
     });
     let mut sentences: Vec<String> = no_result.collect();
-    let compared = std::iter::once(&definition.figure).chain(&definition.columns);
+    // Pages of files are cache that is given back when asked for: more of them is neither good nor bad.
+    let columns = definition.columns.iter().filter(|key| *key != "peak_file_mb");
+    let compared = std::iter::once(&definition.figure).chain(columns);
     for key in compared {
         let more = match *key == definition.figure {
             true => definition.better == Better::Higher,
