@@ -180,7 +180,7 @@ impl DataSet {
             });
             let outcome = process::run(command.arg(job.to_string()), Duration::from_secs(600))
                 .map_err(|e| Failure::new(format!("reference: {e}")))?;
-            let made_by = outcome.stdout.lines().last().unwrap_or_default().trim();
+            let made_by = outcome.stdout.lines().next_back().unwrap_or_default().trim();
             if !outcome.status.is_some_and(|s| s.success()) || made_by.is_empty() {
                 return Err(Failure::new(format!("the reference could not be made: {}", outcome.stderr)));
             }

@@ -37,10 +37,10 @@ pub fn size(jpeg: &[u8]) -> Option<(u32, u32)> {
         let [0xFF, marker, high, low] = *jpeg.get(at..at + 4)?.first_chunk()? else { return None };
         // Start of frame, of any coding but not the tables that share its range.
         if (0xC0..=0xCF).contains(&marker) && ![0xC4, 0xC8, 0xCC].contains(&marker) {
-            let word = |i: usize| Some(u32::from(*jpeg.get(i)?) << 8 | u32::from(*jpeg.get(i + 1)?));
+            let word = |i: usize| Some((u32::from(*jpeg.get(i)?) << 8) | u32::from(*jpeg.get(i + 1)?));
             return Some((word(at + 7)?, word(at + 5)?));
         }
-        at += 2 + (usize::from(high) << 8 | usize::from(low));
+        at += 2 + ((usize::from(high) << 8) | usize::from(low));
     }
 }
 
@@ -59,9 +59,9 @@ fn pixels(random: &mut Random, width: usize, height: usize) -> Vec<u8> {
     let grain = random.within(4.0, 10.5) as f32;
     let base = random.within(95.0, 150.0) as f32;
     let mut rgb = Vec::with_capacity(width * height * 3);
-    for i in 0..width * height {
+    for (i, busy) in busy.into_iter().enumerate() {
         let noise = (random.unit() + random.unit() + random.unit()) as f32 - 1.5;
-        let y = base + contrast * (luma.values[i] + busy[i] * detail.values[i]) + 2.0 * grain * noise;
+        let y = base + contrast * (luma.values[i] + busy * detail.values[i]) + 2.0 * grain * noise;
         let (w, g) = (chroma * warm.values[i], chroma * green.values[i]);
         let tint = random.unit() as f32 * grain * 0.5;
         rgb.extend([y + w + tint, y + g * 0.5, y - w + g - tint].map(|v| v.round().clamp(0.0, 255.0) as u8));

@@ -43,7 +43,7 @@ fn entry(key: &str, feature: &[u8]) -> Vec<u8> {
 
 /// A length-delimited protobuf field.
 fn field(number: u64, content: &[u8]) -> Vec<u8> {
-    [&varint(number << 3 | 2)[..], &varint(content.len() as u64), content].concat()
+    [&varint((number << 3) | 2)[..], &varint(content.len() as u64), content].concat()
 }
 
 fn varint(mut value: u64) -> Vec<u8> {

@@ -1,5 +1,8 @@
 //! A folder with stub engines and one definition, and the program run on it.
 
+// Each test file uses another part of this.
+#![allow(dead_code)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -89,7 +92,6 @@ pub fn row<'a>(table: &'a str, engine: &str) -> &'a str {
         .unwrap_or_else(|| panic!("no row: {table}"))
 }
 
-#[allow(dead_code)]
 pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
 }
