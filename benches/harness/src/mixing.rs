@@ -57,6 +57,7 @@ impl Mixing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::random::Random;
 
     #[test]
     fn file_order_is_not_mixed_and_strides_are_not_a_shuffle() {
@@ -76,9 +77,7 @@ mod tests {
     fn a_well_mixed_order_reaches_the_ideal() {
         let n = 100_000u64;
         let mut order: Vec<u64> = (0..n).collect();
-        order.sort_by_key(|id| {
-            (id + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
-        });
+        order.sort_by_key(|id| Random::new(*id).bits());
         let mixing = Mixing::of(&order, n);
         assert!((mixing.displacement - 1.0 / 3.0).abs() < 0.01, "{mixing:?}");
         assert!((mixing.classes - mixing.classes_ideal).abs() < 1.5, "{mixing:?}");

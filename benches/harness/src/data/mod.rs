@@ -1,7 +1,7 @@
 //! Data sets: named, made here from a seed (or from pictures given), the same on every machine of one kind.
 
 mod picture;
-mod random;
+pub mod random;
 mod tfrecord;
 
 use std::fs::{self, File};

@@ -98,7 +98,7 @@ const FOOT: &str = "\n## What is not compared\n\n\
 ```sh\n\
 cargo run --release -p tfrmap-bench -- setup tf libjpeg-turbo     # and any of: dali py torch ffcv tfrecord-crate\n\
 cargo run --release -p tfrmap-bench -- run all\n\
-cargo run --release -p tfrmap-bench -- report --readme README.md\n\
+cargo run --release -p tfrmap-bench -- report\n\
 ```\n\n\
 The lines this page was written from are in\n\
 [`benches/harness/results`](../benches/harness/results): `tfrmap-bench report --results benches/harness/results/FILE` writes it again.\n";
@@ -234,6 +234,11 @@ fn remarks(definition: &Definition, rows: &[Row<'_>]) -> String {
         if !parts.is_empty() {
             notes.push(format!("- {name}: {}.", parts.join("; ")));
         }
+    }
+    let not_run = definition.engine.iter().filter(|e| !rows.iter().any(|row| row.engine.name == e.name));
+    let not_run: Vec<&str> = not_run.map(|engine| engine.name.as_str()).collect();
+    if !not_run.is_empty() {
+        notes.push(format!("- Not run this time: {}.", not_run.join(", ")));
     }
     if !notes.is_empty() {
         let _ = writeln!(out, "\n{}", notes.join("\n"));
