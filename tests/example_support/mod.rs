@@ -4,7 +4,7 @@
 
 use prost::Message;
 use tfrmap::proto;
-use tfrmap::{Column, DType, Values};
+use tfrmap::Values;
 
 /// Values as words, so that floats compare by bits and byte strings by bytes.
 pub type Words = Vec<String>;
@@ -38,10 +38,6 @@ pub fn words(values: &Values) -> Words {
         Values::Bytes(v) => v.iter().map(hex).collect(),
         _ => panic!("a type of values that the tests do not know"),
     }
-}
-
-pub fn dtype_of(column: &Column) -> DType {
-    column.dtype()
 }
 
 /// The kind and the values of a feature of prost's.
