@@ -84,7 +84,7 @@ mod sniff;
 
 pub use batch::{
     Batch, Batches, Buffer, ByteStrings, Column, Dense, Element, F16, Images, Mapped, OnError, Ragged,
-    Remainder, Source, State, Stats, Tensor, Values,
+    Remainder, Reuse, Source, State, Stats, Tensor, Values,
 };
 pub use dataset::{Dataset, DatasetWriter};
 pub use error::{Error, ErrorKind, FramePart, Result};

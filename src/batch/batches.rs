@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use crate::batch::closure::ClosureJob;
 use crate::batch::contents::Batch;
@@ -14,7 +16,7 @@ use crate::batch::pool::pool;
 use crate::batch::read_ahead::ReadAhead;
 use crate::batch::state::{State, mismatch};
 use crate::batch::stats::Stats;
-use crate::batch::steps::Remainder;
+use crate::batch::steps::{Remainder, Steps};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::record::Record;
@@ -51,15 +53,15 @@ type Make<T> = Box<dyn FnOnce(&Dataset, &Options, Course) -> Result<Box<dyn Run<
 
 /// A run, whatever its job is.
 trait Run<T>: Send {
-    fn next(&mut self) -> Option<Result<T>>;
+    fn next_until(&mut self, until: Option<Instant>) -> Poll<Option<Result<T>>>;
     fn reached(&self) -> (u64, u64);
     fn bad(&self) -> &[Error];
     fn stats(&self) -> Stats;
 }
 
 impl<J: Job> Run<J::Out> for Engine<J> {
-    fn next(&mut self) -> Option<Result<J::Out>> {
-        Engine::next(self)
+    fn next_until(&mut self, until: Option<Instant>) -> Poll<Option<Result<J::Out>>> {
+        Engine::next_until(self, until)
     }
 
     fn reached(&self) -> (u64, u64) {
@@ -219,7 +221,7 @@ impl<T> Batches<T> {
 
     /// Where the run stands: what the caller has received so far, not what is in the making.
     pub fn state(&self) -> State {
-        let (epoch, position) = self.run.as_ref().map_or(self.start, |run| run.reached());
+        let (epoch, position) = self.reached();
         let fingerprint = *self.fingerprint.get_or_init(|| self.dataset.fingerprint());
         State::new(fingerprint, self.dataset.view.seed(), epoch, position)
     }
@@ -235,32 +237,81 @@ impl<T> Batches<T> {
         self.run.as_ref().map_or_else(Stats::default, |run| run.stats())
     }
 
-    fn begin(&mut self, make: Make<T>) -> Result<Box<dyn Run<T>>> {
+    /// As `next`, but gives up waiting after a time: `Poll::Pending` where the batch is not there yet, which then comes from the
+    /// next call. For callers that have to look at something else now and then, such as a signal.
+    pub fn next_timeout(&mut self, timeout: Duration) -> Poll<Option<Result<T>>> {
+        self.next_until(Instant::now().checked_add(timeout))
+    }
+
+    fn next_until(&mut self, until: Option<Instant>) -> Poll<Option<Result<T>>> {
+        if let Some(make) = self.make.take() {
+            match self.begin(make) {
+                Ok(run) => self.run = Some(run),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+        self.run.as_mut().map_or(Poll::Ready(None), |run| run.next_until(until))
+    }
+
+    /// The number of batches that this rank has in a whole epoch.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a size of 0, and where a [`remainder`](Batches::remainder) has to be said.
+    pub fn steps_per_epoch(&self) -> Result<u64> {
+        Ok(self.steps_from(0)?.count())
+    }
+
+    /// The number of batches left of the epoch that the last batch belongs to (before the first batch: of the epoch that
+    /// it will belong to); 0 at its end.
+    ///
+    /// # Errors
+    /// As [`steps_per_epoch`](Batches::steps_per_epoch).
+    pub fn steps_left(&self) -> Result<u64> {
+        Ok(self.steps_from(self.reached().1)?.count())
+    }
+
+    fn steps_from(&self, position: u64) -> Result<Steps> {
+        let (size, remainder) = self.check()?;
+        Ok(Steps::new(self.dataset.len(), position, size, self.dataset.ranks, remainder))
+    }
+
+    /// The epoch and the position after the last batch handed over.
+    fn reached(&self) -> (u64, u64) {
+        self.run.as_ref().map_or(self.start, |run| run.reached())
+    }
+
+    /// Size and remainder, where they make sense.
+    fn check(&self) -> Result<(u64, Remainder)> {
         let options = &self.options;
         if options.size == 0 {
             return Err(Error::invalid("a batch of 0 records"));
         }
+        let world_size = self.dataset.ranks.world_size;
+        match options.remainder {
+            Some(remainder) => Ok((options.size, remainder)),
+            None if world_size == 1 => Ok((options.size, Remainder::Keep)),
+            None => {
+                let reason =
+                    format!("with {world_size} ranks it must be said what happens at the end of an epoch");
+                Err(Error::invalid(reason).with_help("say remainder(Drop), (Pad) or (Keep)"))
+            }
+        }
+    }
+
+    fn begin(&mut self, make: Make<T>) -> Result<Box<dyn Run<T>>> {
+        let (batch, remainder) = self.check()?;
+        let options = &self.options;
         if !options.align.is_power_of_two() || options.align > 4096 {
             let align = options.align;
             return Err(Error::invalid(format!(
                 "an alignment of {align} bytes is no power of two up to 4096"
             )));
         }
-        let world_size = self.dataset.ranks.world_size;
-        let remainder = match options.remainder {
-            Some(remainder) => remainder,
-            None if world_size == 1 => Remainder::Keep,
-            None => {
-                let reason =
-                    format!("with {world_size} ranks it must be said what happens at the end of an epoch");
-                return Err(Error::invalid(reason).with_help("say remainder(Drop), (Pad) or (Keep)"));
-            }
-        };
         let course = Course {
             view: self.dataset.view.clone(),
             epochs: self.dataset.epochs.clone(),
             ranks: self.dataset.ranks,
-            batch: options.size,
+            batch,
             remainder,
             start: self.start,
         };
@@ -281,13 +332,10 @@ impl<T> Iterator for Batches<T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Result<T>> {
-        if let Some(make) = self.make.take() {
-            match self.begin(make) {
-                Ok(run) => self.run = Some(run),
-                Err(error) => return Some(Err(error)),
-            }
+        match self.next_until(None) {
+            Poll::Ready(next) => next,
+            Poll::Pending => None,
         }
-        self.run.as_mut()?.next()
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::batch::column::{Column, Dense, Tensor};
 use crate::batch::images::Images;
 use crate::batch::job::Row;
-use crate::batch::pixels::Recycler;
+use crate::batch::pixels::{Recycler, Reuse};
 use crate::batch::values::Element;
 use crate::dataset::shards::Shards;
 use crate::error::{Error, ErrorKind, Result, escape_key};
@@ -145,6 +145,15 @@ impl Batch {
     pub fn take_column(&mut self, key: impl AsRef<[u8]>) -> Result<Column> {
         let at = self.find(key.as_ref())?;
         Ok(self.columns.remove(at).1)
+    }
+
+    /// Where the memory of a picture column can go when it is no longer needed, after the batch itself is gone; `None` for
+    /// other columns, whose memory is not used again.
+    pub fn reuse(&self, key: impl AsRef<[u8]>) -> Option<Reuse> {
+        match self.features.get(key) {
+            Some(FeatureSpec::Image(_)) => Some(Reuse::new(self.recycler.clone())),
+            _ => None,
+        }
     }
 
     fn find(&self, key: &[u8]) -> Result<usize> {

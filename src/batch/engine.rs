@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, Yield};
@@ -155,23 +156,24 @@ impl<J: Job> Engine<J> {
         self.shared.read_ahead.as_ref().map_or(stats, |read_ahead| read_ahead.add_to(stats))
     }
 
-    pub(crate) fn next(&mut self) -> Option<Result<J::Out>> {
+    /// The next batch; `Pending` where it is not there at a point of time.
+    pub(crate) fn next_until(&mut self, until: Option<Instant>) -> Poll<Option<Result<J::Out>>> {
         if self.ended {
-            return None;
+            return Poll::Ready(None);
         }
         if self.process != process::id() {
             self.ended = true;
             let reason =
                 "the batches were begun before this process was forked off, their threads are not in it";
-            return Some(Err(Error::invalid(reason).with_help("call batches in the child")));
+            return Poll::Ready(Some(Err(Error::invalid(reason).with_help("call batches in the child"))));
         }
         self.started.get_or_insert_with(Instant::now);
         self.fill();
         if self.in_flight == 0 {
             self.ended = true;
-            return None;
+            return Poll::Ready(None);
         }
-        let finished = self.wait();
+        let Some(finished) = self.wait(until) else { return Poll::Pending };
         self.in_flight -= 1;
         self.bad.extend(finished.bad);
         let out = match finished.out {
@@ -185,11 +187,11 @@ impl<J: Job> Engine<J> {
                 self.stats.records += finished.rows;
                 self.stats.payload_bytes += finished.payload_bytes;
                 self.fill();
-                Some(Ok(out))
+                Poll::Ready(Some(Ok(out)))
             }
             Err(error) => {
                 self.end();
-                Some(Err(error))
+                Poll::Ready(Some(Err(error)))
             }
         }
     }
@@ -225,14 +227,18 @@ impl<J: Job> Engine<J> {
         }
     }
 
-    fn wait(&mut self) -> Finished<J::Out> {
+    fn wait(&mut self, until: Option<Instant>) -> Option<Finished<J::Out>> {
         let shared = &self.shared;
         let mut board = lock(&shared.board);
         if let Some(finished) = board.pop() {
-            return finished;
+            return Some(finished);
         }
         let since = Instant::now();
         let finished = loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                break None;
+            }
             // A thread of our own pool must work while it waits, or the work might have no thread left.
             board = if shared.pool.current_thread_index().is_some() {
                 drop(board);
@@ -244,11 +250,13 @@ impl<J: Job> Engine<J> {
                     let pause = Duration::from_millis(1);
                     shared.ready.wait_timeout(board, pause).unwrap_or_else(PoisonError::into_inner).0
                 }
+            } else if let Some(left) = left {
+                shared.ready.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0
             } else {
                 shared.ready.wait(board).unwrap_or_else(PoisonError::into_inner)
             };
             if let Some(finished) = board.pop() {
-                break finished;
+                break Some(finished);
             }
         };
         drop(board);

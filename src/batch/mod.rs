@@ -26,6 +26,7 @@ pub use buffer::Buffer;
 pub use column::{Column, Dense, Ragged, Tensor};
 pub use contents::{Batch, Source};
 pub use images::Images;
+pub use pixels::Reuse;
 pub use policy::OnError;
 pub use state::State;
 pub use stats::Stats;

@@ -1,6 +1,6 @@
 //! The memory of picture columns: split into rows for the threads, joined into one buffer, used again.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::batch::buffer::Buffer;
 use crate::batch::values::Values;
@@ -138,6 +138,22 @@ impl Recycler {
             Values::Float32(buffer) => put(&self.f32s, buffer),
             _ => {}
         }
+    }
+}
+
+/// Where memory goes that a batch was made in, so that a later one of the same run is made in it: for holders of columns
+/// [taken](crate::Batch::take_column) out of batches. A batch that is dropped does so by itself.
+#[derive(Clone, Debug)]
+pub struct Reuse(Arc<Recycler>);
+
+impl Reuse {
+    pub(crate) fn new(recycler: Arc<Recycler>) -> Reuse {
+        Reuse(recycler)
+    }
+
+    /// Gives up the values of the column. Where more are waiting than are of use, the memory is freed.
+    pub fn give_back(&self, values: Values) {
+        self.0.give_back(values);
     }
 }
 

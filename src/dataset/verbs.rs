@@ -1,6 +1,6 @@
 //! The verbs that choose and order records. Each takes the data set by value and gives another one.
 
-use std::ops::{Bound, RangeBounds};
+use std::ops::{Bound, Range, RangeBounds};
 use std::sync::Arc;
 
 use crate::dataset::Dataset;
@@ -110,5 +110,15 @@ impl Dataset {
     pub fn for_rank_from_env(mut self) -> Result<Dataset> {
         self.ranks = Ranks::from_env(|name| std::env::var(name).ok())?;
         Ok(self)
+    }
+
+    /// The rank of this process and the number of ranks: `(0, 1)` unless [`for_rank`](Dataset::for_rank) said otherwise.
+    pub fn rank(&self) -> (u64, u64) {
+        (self.ranks.rank, self.ranks.world_size)
+    }
+
+    /// The epochs to read.
+    pub fn epoch_range(&self) -> Range<u64> {
+        self.epochs.clone()
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::thread::ThreadId;
 
 use super::{Engine, Settings};
@@ -15,6 +16,15 @@ use crate::batch::steps::Remainder;
 use crate::dataset::ranks::Ranks;
 use crate::dataset::view::View;
 use crate::error::{Error, ErrorKind, Result};
+
+impl<J: Job> Engine<J> {
+    fn next(&mut self) -> Option<Result<J::Out>> {
+        match self.next_until(None) {
+            Poll::Ready(next) => next,
+            Poll::Pending => None,
+        }
+    }
+}
 
 type Work = dyn Fn(u64) -> Result<()> + Send + Sync;
 
