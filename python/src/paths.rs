@@ -1,0 +1,41 @@
+//! One path or several, as an argument.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use tfrmap::OpenOptions;
+
+use crate::error::OrRaise;
+
+/// A path, or any iterable of paths.
+pub struct Paths(pub Vec<PathBuf>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Paths {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Paths> {
+        if let Ok(path) = object.extract::<PathBuf>() {
+            return Ok(Paths(vec![path]));
+        }
+        let wrong = |_| PyTypeError::new_err("expected a path or a list of paths");
+        let paths = object.try_iter().map_err(wrong)?;
+        paths.map(|path| path?.extract::<PathBuf>()).collect::<PyResult<_>>().map(Paths)
+    }
+}
+
+impl Paths {
+    /// The data files that the paths mean.
+    pub fn files(&self, py: Python<'_>) -> PyResult<Vec<PathBuf>> {
+        let files: tfrmap::Result<Vec<_>> =
+            py.detach(|| self.0.iter().map(|path| OpenOptions::new().files(path)).collect());
+        Ok(files.or_raise(py)?.concat())
+    }
+
+    /// The paths as a tuple of absolute ones, that mean the same in another process.
+    pub fn absolute<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        PyTuple::new(py, self.0.iter().map(|path| absolute(path).into_os_string()))
+    }
+}
