@@ -254,7 +254,6 @@ impl Dataset {
 
     /// The batches, decoded ahead by threads that hold no GIL: an iterator of `Batch`.
     #[pyo3(signature = (size, *, remainder = None, on_error = "stop", error_limit = 100, prefetch = None, threads = None))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn batches(
         slf: &Bound<'_, Self>,
         size: i64,

@@ -3,8 +3,8 @@
 #![allow(dead_code)]
 
 use prost::Message;
-use tfrmap::proto;
 use tfrmap::Values;
+use tfrmap::proto;
 
 /// Values as words, so that floats compare by bits and byte strings by bytes.
 pub type Words = Vec<String>;
