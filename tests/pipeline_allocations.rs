@@ -51,19 +51,18 @@ fn set(folder: &std::path::Path) -> Dataset {
     writer.finish().unwrap().with_features(features).shuffled(2)
 }
 
-/// Allocations per batch once everything is warm: the fewest of several spells, since a batch more in flight than ever before
-/// needs memory once, and an allocation for each record would show in all of them.
+/// Allocations per batch once everything is warm.
 fn per_batch(dataset: &Dataset, size: usize) -> f64 {
     let mut batches = dataset.clone().epochs(0..).batches(size).threads(2);
-    let mut spell = |count: u64| {
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
-        for _ in 0..count {
-            batches.next().unwrap().unwrap();
-        }
-        (ALLOCATIONS.load(Ordering::Relaxed) - before) as f64 / count as f64
-    };
-    spell(64);
-    (0..6).map(|_| spell(32)).fold(f64::MAX, f64::min)
+    for _ in 0..64 {
+        batches.next().unwrap().unwrap();
+    }
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let count = 64;
+    for _ in 0..count {
+        batches.next().unwrap().unwrap();
+    }
+    (ALLOCATIONS.load(Ordering::Relaxed) - before) as f64 / count as f64
 }
 
 #[test]
@@ -87,19 +86,14 @@ fn no_memory_is_allocated_for_a_record() {
 fn memory_does_not_grow_from_epoch_to_epoch() {
     let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
-    let (size, prefetch) = (32, 2);
-    let mut batches = set(folder.path()).epochs(0..20).batches(size).threads(2).prefetch(prefetch);
+    let mut batches = set(folder.path()).epochs(0..20).batches(32).threads(2);
     let mut most = [0; 20];
     for step in 0..20 * 16 {
         batches.next().unwrap().unwrap();
         let epoch = step / 16;
         most[epoch] = LIVE.load(Ordering::Relaxed).max(most[epoch]);
     }
-    let (early, late) = (*most[2..6].iter().max().unwrap() as f64, *most[16..].iter().max().unwrap() as f64);
+    let (early, late) = (most[2..6].iter().max().unwrap(), most[16..].iter().max().unwrap());
     println!("live bytes: {early} in early epochs, {late} in late ones");
-    // Whole batches come and go with the timing of threads, up to those in flight; nothing else may grow.
-    let batch = (size * 32 * 32 * 3 * 4) as f64;
-    let rest = (late - early) - ((late - early) / batch).round() * batch;
-    assert!(rest <= 64e3, "{rest} bytes more, over 6 bytes a record: {most:?}");
-    assert!(late <= (prefetch + 3) as f64 * batch + 512e3, "more than the batches in flight: {most:?}");
+    assert!(*late as f64 <= *early as f64 * 1.02, "{most:?}");
 }

@@ -39,11 +39,9 @@ impl<T: Copy + Default> Buffer<T> {
         Some(Buffer { values, start })
     }
 
-    /// True where `resize` to `len` needs no other memory and keeps the begin aligned.
+    /// True where `resize` up to `len` needs no other memory and keeps the begin aligned.
     pub(crate) fn fits(&self, len: usize, align: usize) -> bool {
-        let (room, begin) = (self.values.capacity(), self.as_ptr());
-        let whole = self.start + len;
-        whole <= room && room - whole <= room / 2 && begin.align_offset(align) == 0
+        self.start + len <= self.values.capacity() && self.as_ptr().align_offset(align) == 0
     }
 
     /// Makes it this long; what is in it is unspecified.

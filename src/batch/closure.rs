@@ -32,6 +32,8 @@ where
     type Parts<'b> = &'b mut [Option<T>];
     type Claim<'b> = &'b mut [Option<T>];
 
+    fn begin(&mut self, _rows: usize, _batches: usize) {}
+
     fn worker(&self) {}
 
     fn rows_per_claim(&self, rows: usize, threads: usize) -> usize {

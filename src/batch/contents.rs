@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::batch::column::{Column, Dense, Tensor};
+use crate::batch::column::{Column, Tensor};
 use crate::batch::images::Images;
 use crate::batch::job::Row;
-use crate::batch::pixels::{Recycler, Reuse};
+use crate::batch::recycler::{Recycler, Reuse};
 use crate::batch::values::Element;
 use crate::dataset::shards::Shards;
 use crate::error::{Error, ErrorKind, Result, escape_key};
@@ -16,7 +16,8 @@ use crate::example::{FeatureSpec, Features};
 ///
 /// When it is dropped, the memory of its pictures goes back to the pipeline; [`take`](Batch::take) keeps it.
 pub struct Batch {
-    columns: Vec<(Vec<u8>, Column)>,
+    /// Keys, columns, and the number by which the recycler knows their memory.
+    columns: Vec<(Vec<u8>, Column, Option<usize>)>,
     indices: Vec<u64>,
     valid: Vec<bool>,
     epoch: u64,
@@ -36,7 +37,7 @@ pub struct Source {
 
 impl Batch {
     pub(crate) fn new(
-        columns: Vec<(Vec<u8>, Column)>,
+        columns: Vec<(Vec<u8>, Column, Option<usize>)>,
         rows: Vec<Row>,
         epoch: u64,
         features: Arc<Features>,
@@ -106,7 +107,7 @@ impl Batch {
 
     /// The columns with their keys, in the order of the features.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = (&[u8], &Column)> {
-        self.columns.iter().map(|(key, column)| (key.as_slice(), column))
+        self.columns.iter().map(|(key, column, _)| (key.as_slice(), column))
     }
 
     /// The column of a key.
@@ -147,19 +148,17 @@ impl Batch {
         Ok(self.columns.remove(at).1)
     }
 
-    /// Where the memory of a picture column can go when it is no longer needed, after the batch itself is gone; `None` for
-    /// other columns, whose memory is not used again.
+    /// Where the memory of a column can go when it is no longer needed, after the batch itself is gone; `None` for columns whose
+    /// memory is not used again.
     pub fn reuse(&self, key: impl AsRef<[u8]>) -> Option<Reuse> {
-        match self.features.get(key) {
-            Some(FeatureSpec::Image(_)) => Some(Reuse::new(self.recycler.clone())),
-            _ => None,
-        }
+        let at = self.find(key.as_ref()).ok()?;
+        Some(Reuse::new(self.recycler.clone(), self.columns[at].2?))
     }
 
     fn find(&self, key: &[u8]) -> Result<usize> {
-        self.columns.iter().position(|(of, _)| of == key).ok_or_else(|| {
+        self.columns.iter().position(|(of, ..)| of == key).ok_or_else(|| {
             let keys: Vec<String> =
-                self.columns.iter().map(|(of, _)| format!("\"{}\"", escape_key(of))).collect();
+                self.columns.iter().map(|(of, ..)| format!("\"{}\"", escape_key(of))).collect();
             Error::invalid(format!(
                 "the batch has no column \"{}\"; it has {}",
                 escape_key(key),
@@ -171,11 +170,9 @@ impl Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        for (key, column) in self.columns.drain(..) {
-            if let Column::Dense(Dense { values, .. }) = column
-                && let Some(FeatureSpec::Image(_)) = self.features.get(&key)
-            {
-                self.recycler.give_back(values);
+        for (_, column, memory) in self.columns.drain(..) {
+            if let (Column::Dense(dense), Some(memory)) = (column, memory) {
+                self.recycler.give_back(memory, dense.values);
             }
         }
     }

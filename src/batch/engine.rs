@@ -98,13 +98,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<J: Job> Engine<J> {
-    pub(crate) fn new(job: J, pool: Arc<ThreadPool>, course: Course, settings: Settings) -> Engine<J> {
+    pub(crate) fn new(mut job: J, pool: Arc<ThreadPool>, course: Course, settings: Settings) -> Engine<J> {
         let threads = pool.current_num_threads();
         let rows = course.batch.min(course.view.len()).max(1);
-        let claim = job.rows_per_claim(usize::try_from(rows).unwrap_or(usize::MAX), threads).max(1);
+        let rows_most = usize::try_from(rows).unwrap_or(usize::MAX);
+        let claim = job.rows_per_claim(rows_most, threads).max(1);
         let wanted = CLAIMS_IN_FLIGHT.saturating_mul(threads).saturating_mul(claim) as u64;
         let in_flight = wanted.div_ceil(rows) as usize + 1;
         let window = settings.prefetch.unwrap_or(in_flight.min(MOST_IN_FLIGHT)).max(1);
+        job.begin(rows_most, window.saturating_add(1));
         let ahead_bytes = AHEAD_BYTES.max(AHEAD_BYTES_PER_THREAD.saturating_mul(threads as u64));
         let ahead = settings.read_ahead.as_ref().map_or(0, |read_ahead| {
             let batch_bytes = rows.saturating_mul(read_ahead.mean_record_bytes()).max(1);

@@ -8,7 +8,8 @@ use crate::batch::closure::CLAIM_BYTES;
 use crate::batch::column::{Column, Dense};
 use crate::batch::contents::Batch;
 use crate::batch::job::{Fate, Job, Row};
-use crate::batch::pixels::{PixelRows, Pixels, Recycler};
+use crate::batch::recycler::{Memory, Pool, Recycler, SlabType};
+use crate::batch::slab::{Slab, SlabRows};
 use crate::batch::values::Values;
 use crate::dataset::shards::Shards;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,6 +26,7 @@ pub(crate) struct ExampleJob {
     seed: u64,
     align: usize,
     recycler: Arc<Recycler>,
+    rows: Pool<Vec<RowValues>>,
 }
 
 /// A picture column.
@@ -44,21 +46,21 @@ pub(crate) struct Worker {
 pub(crate) struct Block {
     values: Vec<RowValues>,
     /// For each picture column.
-    pixels: Vec<Pixels>,
+    pixels: Vec<Slab>,
     /// For each row and picture column.
     applied: Vec<Applied>,
 }
 
 pub(crate) struct Parts<'b> {
     values: &'b mut [RowValues],
-    pixels: Vec<PixelRows<'b>>,
+    pixels: Vec<SlabRows<'b>>,
     applied: &'b mut [Applied],
 }
 
 #[derive(Default)]
 pub(crate) struct Claim<'b> {
     values: &'b mut [RowValues],
-    pixels: Vec<PixelRows<'b>>,
+    pixels: Vec<SlabRows<'b>>,
     applied: &'b mut [Applied],
 }
 
@@ -78,7 +80,16 @@ impl ExampleJob {
                 pictures.push(Picture { column, spec: spec.clone(), len });
             }
         }
-        Ok(ExampleJob { shards, features, plan, pictures, seed, align, recycler: Arc::default() })
+        Ok(ExampleJob {
+            shards,
+            features,
+            plan,
+            pictures,
+            seed,
+            align,
+            recycler: Arc::default(),
+            rows: Pool::new(0),
+        })
     }
 
     fn read(
@@ -107,11 +118,11 @@ impl ExampleJob {
         Ok(payload.len() as u64)
     }
 
-    fn picture_column(&self, picture: &Picture, pixels: Pixels, rows: &[Row]) -> Result<Column> {
+    fn picture_column(&self, picture: &Picture, pixels: Slab, rows: &[Row]) -> Result<Column> {
         let (values, shape) = match pixels {
-            Pixels::U8(values) => (Values::from(values), picture.spec.shape()),
-            Pixels::F32(values) => (Values::from(values), picture.spec.shape()),
-            Pixels::Kept(kept) => {
+            Slab::U8(values) => (Values::from(values), picture.spec.shape()),
+            Slab::F32(values) => (Values::from(values), picture.spec.shape()),
+            Slab::Kept(kept) => {
                 let shapes =
                     || kept.iter().map(|kept| kept.shape).enumerate().filter(|(_, shape)| *shape != [0; 3]);
                 let first = shapes().next();
@@ -147,7 +158,7 @@ impl ExampleJob {
     }
 
     /// Where pictures were cut and mirrored: y, x, height, width, and 0 or 1.
-    fn applied_columns(&self, p: usize, applied: &[Applied]) -> [(Vec<u8>, Column); 2] {
+    fn applied_columns(&self, p: usize, applied: &[Applied]) -> [(Vec<u8>, Column, Option<usize>); 2] {
         let key = self.plan.columns()[self.pictures[p].column].key();
         let of_column = || applied.iter().skip(p).step_by(self.pictures.len());
         let crops: Vec<i64> = of_column().flat_map(|applied| applied.crop.map(i64::from)).collect();
@@ -157,8 +168,8 @@ impl ExampleJob {
             Column::Dense(Dense { values: Buffer::from(values).into(), shape, lengths: None })
         };
         [
-            ([key, b"/crop"].concat(), dense(crops, vec![rows, 4])),
-            ([key, b"/flipped"].concat(), dense(flips, vec![rows])),
+            ([key, b"/crop"].concat(), dense(crops, vec![rows, 4]), None),
+            ([key, b"/flipped"].concat(), dense(flips, vec![rows]), None),
         ]
     }
 }
@@ -168,10 +179,10 @@ fn keep(
     bytes: &[u8],
     spec: &ImageSpec,
     key: AugmentKey,
-    pixels: &mut PixelRows<'_>,
+    pixels: &mut SlabRows<'_>,
     i: usize,
 ) -> Result<Applied> {
-    let PixelRows::Kept(rows) = pixels else {
+    let SlabRows::Kept(rows) = pixels else {
         return Err(Error::invalid("the batch has no row for the picture"));
     };
     let kept = &mut rows[i];
@@ -202,6 +213,19 @@ impl Job for ExampleJob {
     type Parts<'b> = Parts<'b>;
     type Claim<'b> = Claim<'b>;
 
+    fn begin(&mut self, rows: usize, batches: usize) {
+        let memory = |picture: &Picture| {
+            let of = match (picture.len, picture.spec.pixel_type()) {
+                (0, _) => SlabType::Kept,
+                (_, PixelType::U8) => SlabType::U8,
+                (_, PixelType::F32) => SlabType::F32,
+            };
+            Memory::new(of, rows.saturating_mul(picture.len), self.align, batches)
+        };
+        self.recycler = Arc::new(Recycler::new(self.pictures.iter().map(memory).collect()));
+        self.rows = Pool::new(batches);
+    }
+
     fn worker(&self) -> Worker {
         Worker { payload: Vec::new(), images: ImageWorker::new() }
     }
@@ -214,10 +238,17 @@ impl Job for ExampleJob {
     }
 
     fn block(&self, rows: &[Row]) -> Result<Block> {
-        let pixels = |picture: &Picture| self.recycler.pixels(&picture.spec, rows.len(), self.align);
+        let pixels = |(p, picture): (usize, &Picture)| {
+            self.recycler.slab(p, rows.len(), picture.len).ok_or_else(|| {
+                let (rows, shape) = (rows.len(), picture.spec.shape().unwrap_or_default());
+                Error::invalid(format!("a batch of {rows} pictures of {shape:?} does not fit into memory"))
+            })
+        };
+        let mut values = self.rows.take().unwrap_or_default();
+        values.resize_with(rows.len(), RowValues::default);
         Ok(Block {
-            values: self.recycler.rows(rows.len()),
-            pixels: self.pictures.iter().map(pixels).collect::<Result<_>>()?,
+            values,
+            pixels: self.pictures.iter().enumerate().map(pixels).collect::<Result<_>>()?,
             applied: vec![Applied::default(); rows.len() * self.pictures.len()],
         })
     }
@@ -225,7 +256,7 @@ impl Job for ExampleJob {
     fn parts<'b>(&self, block: &'b mut Block) -> Parts<'b> {
         Parts {
             values: &mut block.values,
-            pixels: block.pixels.iter_mut().map(Pixels::rows).collect(),
+            pixels: block.pixels.iter_mut().map(Slab::rows).collect(),
             applied: &mut block.applied,
         }
     }
@@ -291,18 +322,18 @@ impl Job for ExampleJob {
         for (i, planned) in self.plan.columns().iter().enumerate() {
             let key = planned.key().to_vec();
             if let Some(column) = assemble(i, planned, &values)? {
-                made.push((key, column));
+                made.push((key, column, None));
             } else if let Some((p, (mut pixels, picture))) = pixels.next() {
                 pixels.truncate(kept, picture.len);
                 let column =
                     self.picture_column(picture, pixels, &rows).map_err(|error| error.at_feature(&key))?;
-                made.push((key, column));
+                made.push((key, column, Some(p)));
                 if picture.spec.is_augmented() {
                     made.extend(self.applied_columns(p, &block.applied));
                 }
             }
         }
-        self.recycler.give_back_rows(block.values);
+        self.rows.put(block.values);
         Ok(Batch::new(made, rows, epoch, self.features.clone(), self.shards.clone(), self.recycler.clone()))
     }
 

@@ -34,6 +34,10 @@ pub(crate) trait Job: Send + Sync + 'static {
     /// The memory of some rows, claimed by a thread. Reused.
     type Claim<'b>: Default;
 
+    /// Told before a run how many rows its largest batch has, and how many batches there may be at once: in flight, and
+    /// one with the caller.
+    fn begin(&mut self, rows: usize, batches: usize);
+
     fn worker(&self) -> Self::Worker;
 
     /// How many rows a thread claims at once: 1 where a record takes long, more where it takes less than the claiming.

@@ -41,6 +41,8 @@ impl Job for Numbers {
     type Parts<'b> = &'b mut [u64];
     type Claim<'b> = &'b mut [u64];
 
+    fn begin(&mut self, _rows: usize, _batches: usize) {}
+
     fn worker(&self) {}
 
     fn rows_per_claim(&self, _rows: usize, _threads: usize) -> usize {
