@@ -17,8 +17,7 @@ pub(crate) struct Shards {
 
 impl Shards {
     pub(crate) fn open(options: &OpenOptions, paths: &[PathBuf]) -> Result<Shards> {
-        let open = |path: &PathBuf| Store::open_with(options, path).map(Arc::new);
-        Ok(Shards::new(paths.iter().map(open).collect::<Result<_>>()?))
+        Ok(Shards::new(Store::open_all(options, paths)?.into_iter().map(Arc::new).collect()))
     }
 
     fn new(stores: Vec<Arc<Store>>) -> Shards {
