@@ -1,35 +1,3 @@
-//! Any bytes as an Example: no panic, and what prost reads is read the same.
-
 #![no_main]
 
-use std::collections::BTreeMap;
-
-use libfuzzer_sys::fuzz_target;
-use prost::Message;
-use tfrmap::{Example, Features, Kind, Profile, proto};
-
-fuzz_target!(|payload: &[u8]| {
-    let example = Example::parse(payload).ok();
-    if let Ok(message) = proto::Example::decode(payload) {
-        let example = example.expect("prost reads it");
-        let entries = message.features.unwrap_or_default().feature;
-        let last: BTreeMap<_, _> = entries.into_iter().map(|entry| (entry.key, entry.value)).collect();
-        assert_eq!(example.len(), last.len());
-        for (key, theirs) in last {
-            let ours = example.get(&key).expect("prost has the key");
-            match theirs.kind {
-                Some(proto::Kind::BytesList(list)) => assert!(ours.bytes().eq(list.value.iter().map(Vec::as_slice))),
-                Some(proto::Kind::FloatList(list)) => {
-                    assert!(ours.floats().map(f32::to_bits).eq(list.value.iter().map(|value| value.to_bits())));
-                }
-                Some(proto::Kind::Int64List(list)) => assert!(ours.int64s().eq(list.value)),
-                None => assert_eq!(ours.kind(), Kind::None),
-            }
-        }
-    }
-    let mut profile = Profile::new();
-    profile.add(payload);
-    let features = profile.features();
-    features.parse(&[payload]).expect("what was inferred from a record reads it");
-    assert!(Features::raw().parse(&[payload]).is_ok());
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| tfrmap_fuzz::example::run(data));

@@ -3,6 +3,9 @@
 use std::cmp::Ordering;
 use std::ffi::{OsStr, OsString};
 
+/// The largest set there is. A name alone may not cost more than looking for so many others.
+pub(super) const MOST_SHARDS: u64 = 1_000_000;
+
 /// A name `PREFIX-00003-of-00010SUFFIX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Numbered<'a> {
@@ -27,7 +30,7 @@ impl<'a> Numbered<'a> {
         }
         let value = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse::<u64>().ok();
         let (number, count) = (value(&bytes[dash + 1..of])?, value(&bytes[of + 4..of + 4 + count_len])?);
-        if number >= count || count > 10_000_000 {
+        if number >= count || count > MOST_SHARDS {
             return None;
         }
         let (prefix, suffix) = (part(name, 0, dash), part(name, of + 4 + count_len, bytes.len()));
@@ -238,9 +241,16 @@ mod tests {
         let parse = |name| Numbered::parse(OsStr::new(name)).map(|n| (n.number, n.count));
         assert_eq!(parse("x-00003-of-00010"), Some((3, 10)));
         assert_eq!(parse("a-of-b-1-of-2.tfrecord.gz"), Some((1, 2)));
-        for name in
-            ["x-3-of-3", "x3-of-10", "-of-", "x--of-5", "x-1-of-", "x-1-of-99999999999999999999", "train"]
-        {
+        for name in [
+            "x-3-of-3",
+            "x3-of-10",
+            "-of-",
+            "x--of-5",
+            "x-1-of-",
+            "x-1-of-99999999999999999999",
+            "x-1-of-1000001",
+            "train",
+        ] {
             assert_eq!(parse(name), None, "{name}");
         }
         let name = OsStr::new("x.tfrecord-00003-of-00010.gz");

@@ -11,6 +11,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frame;
 use crate::index::{self, Index};
 
+use super::names::MOST_SHARDS;
+
 /// Bytes gathered before they are written.
 const BUFFER: usize = 256 << 10;
 /// Sets of more shards than this are not held open all at once.
@@ -311,7 +313,7 @@ fn temporary(path: &Path) -> PathBuf {
 }
 
 fn shard_paths(prefix: &Path, n: usize) -> Result<Vec<PathBuf>> {
-    if n == 0 || n > 10_000_000 {
+    if n == 0 || n as u64 > MOST_SHARDS {
         return Err(Error::invalid(format!("a set of {n} shards")));
     }
     let Some(name) = prefix.file_name() else {
