@@ -8,9 +8,15 @@ use tfrmap::{Column, Feature, Kind, Reuse, Values};
 
 use crate::buffer::Buffer;
 
+static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Imports NumPy, where that was not done yet.
+pub fn load_numpy(py: Python<'_>) -> PyResult<()> {
+    NDARRAY.import(py, "numpy", "ndarray").map(|_| ())
+}
+
 /// `numpy.ndarray(shape, dtype, buffer)`: writable, and the only owner of the memory.
 fn array<'py>(py: Python<'py>, shape: &[usize], dtype: &str, buffer: Buffer) -> PyResult<Bound<'py, PyAny>> {
-    static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     NDARRAY.import(py, "numpy", "ndarray")?.call1((PyTuple::new(py, shape)?, dtype, buffer))
 }
 

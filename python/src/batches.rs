@@ -11,6 +11,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyList};
 use tfrmap::{OnError, Remainder, State};
 
+use crate::arrays;
 use crate::batch;
 use crate::dataset::{Dataset, choose};
 use crate::error::{OrRaise, to_python};
@@ -90,13 +91,16 @@ impl Batches {
     /// The next batch, after the functions of `map`; `None` at the end.
     pub fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let mut batches = self.take(py)?;
+        let mut patience = Duration::ZERO;
         let next = loop {
-            if let Poll::Ready(next) = py.detach(|| batches.next_timeout(PATIENCE)) {
+            if let Poll::Ready(next) = py.detach(|| batches.next_timeout(patience)) {
                 break Ok(next);
             }
-            if let Err(interrupt) = py.check_signals() {
+            // While the first batch is decoded there is time for the import.
+            if let Err(interrupt) = arrays::load_numpy(py).and_then(|()| py.check_signals()) {
                 break Err(interrupt);
             }
+            patience = PATIENCE;
         };
         self.put(py, batches)?;
         let Some(batch) = next?.transpose().or_raise(py)? else { return Ok(None) };

@@ -25,6 +25,21 @@ def test_columns_are_arrays_over_aligned_memory_of_ours(pictures):
     assert "<Batch of 8 rows" in repr(batch) and "uint8 [8, 12, 10, 3]" in repr(batch)
 
 
+def test_other_libraries_take_the_memory(pictures):
+    """By DLPack, as `torch.from_dlpack` and `jax.dlpack.from_dlpack` do, and without a copy."""
+    batch = next(tfrmap.open(pictures).features(SMALL).batches(5))
+    for array in (batch.images, batch.labels):
+        taken = np.from_dlpack(array)
+        assert taken.ctypes.data == array.ctypes.data and taken.dtype == array.dtype
+        assert array.__dlpack_device__() == (1, 0)
+    images, expected = np.from_dlpack(batch.images), batch.images.copy()
+    del batch, array, taken
+    gc.collect()
+    for other in tfrmap.open(pictures).features(SMALL).epochs(9).batches(5):
+        other.images[:] = 0
+    assert (images == expected).all()
+
+
 def test_rows_hold_what_was_written(pictures):
     ds = tfrmap.open(pictures).features(SMALL).shuffled(4)
     for batch in ds.batches(8):
@@ -122,6 +137,42 @@ def test_tensorflow_features_are_understood(numbers):
         ds.features({"id": object()})
     with pytest.raises(tfrmap.ArgumentError, match="nonsense"):
         ds.features({"id": {"nonsense": {}}})
+
+
+def test_the_real_features_of_tensorflow_are_understood(tmp_path):
+    tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed: its own objects are NOT tested")
+    example = tf.train.Example(features=tf.train.Features(feature={
+        "label": tf.train.Feature(int64_list=tf.train.Int64List(value=[7])),
+        "box": tf.train.Feature(float_list=tf.train.FloatList(value=[0.25, 0.5, 0.75, 1])),
+        "ids": tf.train.Feature(int64_list=tf.train.Int64List(value=[3, 1, 2])),
+        "text": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"cat"])),
+    }))
+    path = str(tmp_path / "f")
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write(example.SerializeToString())
+    features = {
+        "label": tf.io.FixedLenFeature([], tf.int64),
+        "box": tf.io.FixedLenFeature([2, 2], tf.float32),
+        "text": tf.io.FixedLenFeature([], tf.string, default_value="none"),
+        "absent": tf.io.FixedLenFeature([], tf.string, default_value="none"),
+        "filled": tf.io.FixedLenFeature([2], tf.float32, default_value=np.array([1.5, 2.5], np.float32)),
+        "ids": tf.io.VarLenFeature(tf.int64),
+    }
+    batch = next(tfrmap.open(path).features(features).batches(1))
+    parsed = tf.io.parse_example([example.SerializeToString()], features)
+    for key in ("label", "box", "text", "absent", "filled"):
+        assert (batch[key] == parsed[key].numpy()).all(), key
+        assert batch[key].shape == parsed[key].shape
+    assert batch["ids"].values.tolist() == parsed["ids"].values.numpy().tolist()
+    sequences = {
+        "ids": tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True),
+        "box": tf.io.RaggedFeature(tf.float32),
+    }
+    batch = next(tfrmap.open(path).features(sequences).batches(1))
+    assert batch["ids"].tolist() == tf.io.parse_example([example.SerializeToString()], sequences)["ids"].numpy().tolist()
+    assert batch["box"].values.tolist() == [0.25, 0.5, 0.75, 1]
+    with pytest.raises(TypeError, match="SparseFeature"):
+        tfrmap.open(path).features({"x": tf.io.SparseFeature("i", "v", tf.int64, 3)})
 
 
 def test_map_is_called_on_each_batch_and_its_errors_pass(numbers):

@@ -3,15 +3,17 @@
 import pytest
 from conftest import SMALL
 
-import tfrmap
-
 ray = pytest.importorskip("ray", reason="Ray is not installed: NOTHING of tfrmap.ray is tested")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: NOTHING of tfrmap.ray is tested")
+
+import tfrmap.ray  # noqa: E402
+
+import tfrmap.ray  # noqa: E402
 
 
 @pytest.fixture(scope="module", autouse=True)
 def local_ray():
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
     yield
     ray.shutdown()
 
@@ -21,7 +23,7 @@ def test_one_file_becomes_many_tasks_and_no_row_is_lost(tmp_path):
     with tfrmap.Writer(path) as writer:
         for i in range(100):
             writer.write({"id": i, "text": f"t{i}", "n": list(range(i % 3))})
-    source = tfrmap.ray.datasource(path) if hasattr(tfrmap, "ray") else __import__("tfrmap.ray").ray.datasource(path)
+    source = tfrmap.ray.datasource(path)
     tasks = source.get_read_tasks(7)
     assert [task.metadata.num_rows for task in tasks] == [14, 14, 14, 15, 14, 14, 15]
     assert len(source.get_read_tasks(1000)) == 100
@@ -34,8 +36,6 @@ def test_one_file_becomes_many_tasks_and_no_row_is_lost(tmp_path):
 
 
 def test_pictures_stay_encoded_unless_a_spec_says_otherwise(pictures):
-    import tfrmap.ray
-
     rows = ray.data.read_datasource(tfrmap.ray.datasource(pictures)).take_all()
     assert len(rows) == 23 and all(row["image/encoded"].startswith(b"\x89PNG") for row in rows)
     decoded = ray.data.read_datasource(tfrmap.ray.datasource(pictures, features=SMALL))

@@ -1,13 +1,18 @@
 """Fear: a type checker is told something else than what is there."""
 
+import ast
 import importlib.util
+import inspect
+import pathlib
 import subprocess
 import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    not importlib.util.find_spec("mypy"), reason="mypy is not installed: the stubs are NOT checked"
+import tfrmap
+
+mypy = pytest.mark.skipif(
+    not importlib.util.find_spec("mypy"), reason="mypy is not installed: the types of the stubs are NOT checked"
 )
 
 USE = """
@@ -29,6 +34,36 @@ except tfrmap.StaleIndexError as error:
 """
 
 
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_the_stubs_name_what_is_there():
+    """Without a type checker: the names, and those of the arguments."""
+    stubs = ast.parse(pathlib.Path(tfrmap.__file__).with_name("_native.pyi").read_text())
+    classes = {node.name: node for node in stubs.body if isinstance(node, ast.ClassDef)}
+    functions = {node.name: node for node in stubs.body if isinstance(node, ast.FunctionDef)}
+    assert public(vars(tfrmap._native)) == set(classes) | set(functions)
+
+    def arguments(stub):
+        names = [argument.arg for argument in stub.args.posonlyargs + stub.args.args + stub.args.kwonlyargs]
+        return [name for name in names if name not in ("self", "cls")]
+
+    def real(function):
+        return [name for name in inspect.signature(function).parameters if name != "self"]
+
+    for name, stub in functions.items():
+        assert arguments(stub) == real(getattr(tfrmap._native, name)), name
+    for name, stub in classes.items():
+        cls = getattr(tfrmap._native, name)
+        methods = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef)}
+        assert public(methods) == public(vars(cls)), name
+        for method in public(methods):
+            if callable(getattr(cls, method)):
+                assert arguments(methods[method]) == real(getattr(cls, method)), f"{name}.{method}"
+
+
+@mypy
 def test_the_stubs_are_true(tmp_path):
     # The buffer protocol has no method at run time before Python 3.12.
     allowed = tmp_path / "allowed"
@@ -40,6 +75,7 @@ def test_the_stubs_are_true(tmp_path):
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+@mypy
 def test_a_program_passes_the_strict_checker(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(USE)

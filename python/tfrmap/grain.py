@@ -40,12 +40,11 @@ class Batches:
 
     `dataset.shuffled(seed)` is shuffled anew in each of the `epochs`; a rank's share is chosen by `dataset.for_rank`, not by
     Grain's sharding, and the order is not to be shuffled again. Grain's own state (the next index) then resumes exactly.
-    With `remainder="keep"` the last batch of an epoch may be short, and ranks may differ by a batch.
+    With `remainder="keep"` the last batch of an epoch may be short, and ranks may differ by a batch. With `"pad"` every batch
+    has the same number of rows, and a column `valid` that is False for those that only fill up.
     """
 
     def __init__(self, dataset: tfrmap.Dataset, batch_size: int, *, epochs: int = 1, remainder: str = "drop"):
-        if remainder not in ("drop", "keep"):
-            raise tfrmap.ArgumentError('remainder must be "drop" or "keep"; Dataset.batches can pad')
         self.dataset = dataset
         self.batch_size = batch_size
         self.epochs = epochs
@@ -55,15 +54,24 @@ class Batches:
     def __len__(self) -> int:
         return self._steps * self.epochs
 
-    def __getitem__(self, index) -> dict:
+    def __getitem__(self, index):
         index = operator.index(index)
         if not -len(self) <= index < len(self):
             raise IndexError(f"there is no batch {index}, there are {len(self)}")
         epoch, step = divmod(index % len(self), self._steps)
         # All ranks together take one stretch of the epoch's order in each step.
         stride = self.batch_size * self.dataset.rank[1]
-        stretch = self.dataset.epoch(self.dataset.first_epoch + epoch)[step * stride : (step + 1) * stride]
-        return dict(next(stretch.batches(self.batch_size, remainder=self.remainder)))
+        dataset = self.dataset.epoch(self.dataset.first_epoch + epoch)
+        if (step + 1) * stride <= len(dataset):
+            batches = dataset[step * stride : (step + 1) * stride].batches(self.batch_size, remainder="drop")
+        else:
+            # Nothing comes after the last step that would be decoded in vain.
+            batches = dataset.batches(self.batch_size, remainder=self.remainder)
+            batches.load_state_dict({**batches.state_dict(), "position": step * stride})
+        batch = next(batches)
+        if not isinstance(batch, tfrmap.Batch):
+            return batch
+        return {**batch, "valid": batch.valid} if self.remainder == "pad" else dict(batch)
 
     def __getitems__(self, indices) -> list:
         return [self[index] for index in indices]
