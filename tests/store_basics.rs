@@ -33,6 +33,14 @@ fn written_records_come_back() {
                 assert_eq!(&buf, payload);
             }
             assert!(store.get(500).is_err());
+            let numbers: Vec<u64> = (0..1100).map(|i| i * 317 % 501).collect();
+            assert_eq!(store.get_many(&numbers).count(), numbers.len());
+            for (&i, record) in numbers.iter().zip(store.get_many(&numbers)) {
+                match payloads.get(i as usize) {
+                    Some(payload) => assert_eq!(record.unwrap().as_bytes(), payload),
+                    None => assert_eq!(record.unwrap_err().record(), store.get(i).unwrap_err().record()),
+                }
+            }
             store.verify().unwrap();
         }
     }

@@ -277,7 +277,9 @@ impl IndexBuilder {
         let window = if self.check { CHECK_WINDOW } else { WINDOW };
         while frames.end < file.len() {
             let (from, first) = (frames.end, frames.offsets.len() as u64);
-            let scan = scan::scan(file, from, from.saturating_add(window), first, threads)?;
+            let until = from.saturating_add(window);
+            let walk = checked.as_ref().map_or(file, |checked| payload::to_walk(checked, file, from..until));
+            let scan = scan::scan(walk, from, until, first, threads)?;
             let bad =
                 checked.as_ref().map(|checked| payload::check(checked, &scan.frames, first, threads, None));
             if let Some(problem) = bad.into_iter().flatten().next() {

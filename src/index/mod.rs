@@ -21,7 +21,7 @@ pub use build::{BuildEvent, BuildReport, BuildStatus, IndexBuilder};
 pub(crate) use build::{Built, build_or_wait, scan_file};
 pub(crate) use damage::{bad_header, diagnose, zeros_to_eof};
 pub(crate) use identity::{Crcs, blame, check_ends, check_len, header_agrees};
-pub(crate) use payload::{Inspect, check as check_payloads};
+pub(crate) use payload::{Inspect, check as check_payloads, to_walk};
 pub(crate) use scan::{Frames, find_header, scan};
 pub(crate) use sidecar::{find, locate, missing, remove as remove_sidecar, save_at, sync_folder};
 

@@ -1,5 +1,6 @@
 //! Checks the payloads of frames that are known, in several threads.
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +16,9 @@ use super::scan::Frames;
 const CHUNK: u64 = 2 << 20;
 /// Bytes read at a time of a record that is larger than a chunk.
 const BLOCK: u64 = 256 << 10;
+
+/// Pages that are looked at to tell whether a range is in memory.
+const SAMPLES: u64 = 8;
 
 /// Called with the number in the file and the payload of every record that matches its CRC.
 pub(crate) type Inspect<'a> = &'a (dyn Fn(u64, &[u8]) -> Result<()> + Sync);
@@ -33,13 +37,26 @@ pub(crate) fn check(
     let chunks = chunks(frames);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if threads == 0 { cores } else { threads }.min(chunks.len());
+    // The disk fetches what comes next while this is looked at. Each chunk is asked for once, and not where it is in
+    // memory: the system would look at every page of it, which takes a tenth of the time of the check.
+    let ask_for = |chunk: usize| {
+        let Some(&(from, to)) = chunks.get(chunk) else { return };
+        let range = frames.offsets[from]..frames.offset(to);
+        if !in_memory(file, range.clone()) {
+            file.advise_willneed(range);
+        }
+    };
+    let ahead = threads + 1;
+    (0..ahead).for_each(ask_for);
     let next = AtomicUsize::new(0);
     let problems = Mutex::new(Vec::new());
     let work = || {
         let mut buf = Vec::new();
-        while let Some(&(from, to)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let chunk = Chunk { file, frames, first, from, to, inspect };
-            let found = chunk.check(&mut buf);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(from, to)) = chunks.get(number) else { return };
+            ask_for(number + ahead);
+            let found = Chunk { file, frames, first, from, to, inspect }.check(&mut buf);
             if !found.is_empty() {
                 problems.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
             }
@@ -52,6 +69,22 @@ pub(crate) fn check(
     let mut problems = problems.into_inner().unwrap_or_else(PoisonError::into_inner);
     problems.sort_by_key(|(i, _)| *i);
     problems.into_iter().map(|(_, error)| error).collect()
+}
+
+/// What to walk over before the payloads in `range` of `file` are checked: `file` itself where it is mapped and in
+/// memory, since its pages are needed anyway; else `read`, a part of which is enough.
+pub(crate) fn to_walk<'a>(file: &'a DataFile, read: &'a DataFile, range: Range<u64>) -> &'a DataFile {
+    let range = range.start..range.end.min(file.len());
+    // Of two lengths, where somebody writes to the file, the one opened first counts.
+    let same = file.len() == read.len();
+    if same && file.is_mapped() && in_memory(file, range) { file } else { read }
+}
+
+/// True where a sample of the pages of a map is in memory.
+fn in_memory(file: &DataFile, range: Range<u64>) -> bool {
+    let step = (range.end - range.start) / SAMPLES;
+    let mut sample = (0..SAMPLES).map(|sample| range.start + sample * step + step / 2);
+    sample.all(|at| file.is_resident(at..at + 1) == Some(true))
 }
 
 /// Ranges of frames of about [`CHUNK`] bytes.
@@ -77,13 +110,11 @@ struct Chunk<'a> {
 
 impl Chunk<'_> {
     fn offset(&self, frame: usize) -> u64 {
-        self.frames.offsets.get(frame).copied().unwrap_or(self.frames.end)
+        self.frames.offset(frame)
     }
 
     fn check(&self, buf: &mut Vec<u8>) -> Vec<(usize, Error)> {
         let (start, end) = (self.offset(self.from), self.offset(self.to));
-        // The disk fetches what comes next while this is looked at.
-        self.file.advise_willneed(start..end + 2 * CHUNK);
         let all = self.file.mapped();
         let mut problems = Vec::new();
         // Several frames are read at once; one that is large is read alone, and in blocks unless it is looked at.
@@ -141,7 +172,7 @@ impl Chunk<'_> {
     }
 }
 
-fn fill(file: &DataFile, buf: &mut Vec<u8>, range: std::ops::Range<u64>) -> Result<()> {
+fn fill(file: &DataFile, buf: &mut Vec<u8>, range: Range<u64>) -> Result<()> {
     let len = usize::try_from(range.end - range.start).ok();
     let fits = len.filter(|&len| buf.try_reserve(len.saturating_sub(buf.len())).is_ok());
     let Some(len) = fits else {

@@ -29,6 +29,11 @@ impl Frames {
         self.end = next.end;
     }
 
+    /// Where a frame begins; for the number after the last, where that ends.
+    pub(crate) fn offset(&self, frame: usize) -> u64 {
+        self.offsets.get(frame).copied().unwrap_or(self.end)
+    }
+
     /// True where these are `first` and perhaps more.
     pub(crate) fn begins_with(&self, first: &Frames) -> bool {
         self.offsets.starts_with(&first.offsets)
@@ -65,11 +70,13 @@ const PART: u64 = 4 << 20;
 
 /// Walks the chain of frames from `from` to the first frame that begins at or after `until`.
 ///
-/// `file` is opened with [`Access::Read`](crate::file::Access::Read); `first` is the record number of the frame at
-/// `from`; `threads` bounds the threads used besides the caller's (0: no bound of its own).
+/// `file` is opened with [`Access::Read`](crate::file::Access::Read), or mapped and in memory; `first` is the record
+/// number of the frame at `from`; `threads` bounds the threads used besides the caller's (0: no bound of its own).
 pub(crate) fn scan(file: &DataFile, from: u64, until: u64, first: u64, threads: usize) -> Result<Scan> {
     let until = until.min(file.len());
-    file.advise_random();
+    if !file.is_mapped() {
+        file.advise_random();
+    }
     let mut window = Window::new(file);
     let mut frames = Frames { end: from, ..Frames::default() };
     let out_of_time =
@@ -399,12 +406,14 @@ mod tests {
     #[test]
     fn a_scan_may_begin_and_end_anywhere_on_the_chain() {
         let bytes: Vec<u8> = (0..100).flat_map(|seed| framed(&nested(1, seed))).collect();
-        let (_keep, file) = open(&bytes);
+        let (keep, file) = open(&bytes);
         let all = scan(&file, 0, u64::MAX, 0, 0).unwrap().frames;
         assert_eq!(all.offsets.len(), 100);
         let from = all.offsets[40];
         let rest = scan(&file, from, u64::MAX, 40, 0).unwrap().frames;
         assert_eq!(rest.offsets, all.offsets[40..]);
+        let mapped = DataFile::open(keep.path(), Access::Map).unwrap();
+        assert_eq!(scan(&mapped, from, u64::MAX, 40, 0).unwrap().frames.offsets, rest.offsets);
         let some = scan(&file, 0, from + 1, 0, 0).unwrap().frames;
         assert_eq!((some.offsets.len(), some.end), (41, all.offsets[41]));
     }

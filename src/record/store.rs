@@ -21,6 +21,9 @@ const LARGE: u64 = 32 << 10;
 /// A first touch that takes longer than this has waited for a disk.
 const SLOW: Duration = Duration::from_micros(15);
 
+/// Records of which the first touches are made together.
+const AHEAD: usize = 16;
+
 /// Files opened at once: they wait for disks and file servers more than they compute.
 const AT_ONCE: usize = 16;
 /// Threads that scan files without an index, over all files opened at once.
@@ -209,6 +212,31 @@ impl Store {
         let start = entry.offset as usize + HEADER_LEN;
         let range = start..start + payload.len();
         Ok(Record::mapped(Arc::clone(&opened), range, i, entry.offset))
+    }
+
+    /// The records of these numbers, in this order, each as [`get`](Store::get) gives it. Of small records in memory, but
+    /// not in the processor's cache, in less than half the time: `get` waits for memory twice, here these waits overlap.
+    pub fn get_many<'a>(&'a self, numbers: &'a [u64]) -> impl Iterator<Item = Result<Record>> + 'a {
+        numbers.chunks(AHEAD).flat_map(|some| {
+            self.touch_all(some);
+            some.iter().map(|&i| self.get(i))
+        })
+    }
+
+    /// Has the index entries and the begins and ends of frames in the processor's cache: first all entries, then all
+    /// frames, so that their misses overlap.
+    fn touch_all(&self, numbers: &[u64]) {
+        let Ok(opened) = self.opened() else { return };
+        let Some(all) = opened.data().mapped() else { return };
+        let mut entries = [None; AHEAD];
+        for (entry, &i) in entries.iter_mut().zip(numbers) {
+            *entry = self.entry(&opened, i).ok();
+        }
+        for entry in entries.iter().flatten() {
+            for at in [entry.offset, entry.offset + 64, entry.end - 1] {
+                std::hint::black_box(all.get(at as usize).copied());
+            }
+        }
     }
 
     /// Reads the payload of record `i` into `buf`, replacing what is there, and verifies it there: what was verified is

@@ -109,7 +109,8 @@ impl FileVerifier {
         let mut summary = VerifySummary::default();
         let mut at = 0;
         while at < walked.len() {
-            let (frames, mut last) = match index::scan(&walked, at, at + WINDOW, summary.records, self.jobs) {
+            let walk = index::to_walk(&checked, &walked, at..at + WINDOW);
+            let (frames, mut last) = match index::scan(walk, at, at + WINDOW, summary.records, self.jobs) {
                 Ok(scan) => (scan.frames, scan.problem),
                 Err(error) => {
                     (index::Frames::default(), Some(error.at_record(summary.records).at_offset(at)))
