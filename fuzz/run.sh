@@ -16,7 +16,7 @@ targets=$1
 # Inputs are files for most targets: keep them in memory.
 [ ! -d /dev/shm ] || export TMPDIR=/dev/shm
 mkdir -p work
-cargo +nightly run --quiet --release --example seeds -- work
+TFRMAP_FUZZ_SEEDS="$PWD/work" cargo test --quiet --manifest-path ../Cargo.toml --test fuzz_replay >/dev/null
 failed=0
 for target in $targets; do
     [ ! -d "corpus/$target" ] || cp "corpus/$target"/* "work/$target/"

@@ -1,6 +1,7 @@
 //! Fear: what fuzzing found once comes back, and nobody notices until it is fuzzed again; or the targets rot.
 //!
 //! Runs the body of each fuzz target, with all that it asserts, over its seeds and over the inputs kept in `fuzz/corpus`.
+//! Where `TFRMAP_FUZZ_SEEDS` names a folder the seeds are also written there, as cargo-fuzz wants them: `TARGET/seed-N`.
 
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;
@@ -15,6 +16,12 @@ fn replay(name: &str) {
     let target = fuzz::TARGETS.iter().find(|target| target.name == name).expect("the target is listed");
     let seeds = (target.seeds)(&root.join("tests/data"));
     assert!(!seeds.is_empty());
+    if let Some(folder) = std::env::var_os("TFRMAP_FUZZ_SEEDS").map(|folder| Path::new(&folder).join(name)) {
+        fs::create_dir_all(&folder).unwrap();
+        for (i, seed) in seeds.iter().enumerate() {
+            fs::write(folder.join(format!("seed-{i}")), seed).unwrap();
+        }
+    }
     let mut inputs: Vec<_> =
         seeds.into_iter().enumerate().map(|(i, seed)| (format!("seed-{i}"), seed)).collect();
     for entry in fs::read_dir(root.join("fuzz/corpus").join(name)).into_iter().flatten().flatten() {

@@ -224,7 +224,11 @@ impl<R: Read> RecordReader<R> {
 /// Looks at the first bytes: a header whose CRC holds is plain whatever else it looks like.
 fn recognise<R: Read>(mut inner: BufReader<R>) -> io::Result<Source<R>> {
     let mut head = Vec::new();
-    inner.by_ref().take(sniff::SNIFF_LEN as u64).read_to_end(&mut head)?;
+    let looked = inner.by_ref().take(sniff::SNIFF_LEN as u64).read_to_end(&mut head);
+    // Where some bytes came first, their records do too: the error is met again behind them.
+    if head.is_empty() {
+        looked?;
+    }
     let container = match sniff::content(&head) {
         _ if frame::parse_header(&head).is_some() => None,
         Some(Content::Gzip) => Some(Container::Gzip),

@@ -82,7 +82,7 @@ impl Salvage {
             ready: VecDeque::new(),
             block: vec![0; 256 << 10],
         };
-        if salvage.file.len() > 0 && salvage.header(0)?.is_none() {
+        if salvage.file.len() > 0 && salvage.header(0).map_err(|error| error.at_path(path))?.is_none() {
             let error = index::diagnose(&salvage.file, 0);
             let other = matches!(error.kind(), ErrorKind::Compressed { .. } | ErrorKind::NotTfrecord { .. });
             // A file that begins with zero bytes may go on with records.
