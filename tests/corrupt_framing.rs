@@ -158,6 +158,21 @@ fn salvage_keeps_all_but_the_lost() {
     assert_eq!(lost, [(252..288, Some(7))]);
 }
 
+/// Where nobody looks at CRCs, label 4 becomes 12.
+#[test]
+fn a_flip_that_leaves_the_message_valid() {
+    let path = case("parse/P22_flip_keeps_protobuf_valid.tfrecord");
+    for access in [Access::Map, Access::Read] {
+        let store = Store::open_with(&in_memory(access), &path).unwrap();
+        let bad: Vec<_> = (0..store.len()).filter_map(|i| store.get(i).err()).collect();
+        assert_eq!((store.len(), bad.len()), (5, 1));
+        assert_eq!((class(&bad[0]), bad[0].record()), ("CorruptData", Some(4)));
+    }
+    let streamed = stream(&case_bytes("parse/P22_flip_keeps_protobuf_valid.tfrecord"));
+    assert!(streamed[..4].iter().all(Result::is_ok));
+    assert_eq!(class(streamed[4].as_ref().unwrap_err()), "CorruptData");
+}
+
 #[test]
 fn two_damaged_payloads_are_two_problems() {
     let mut bytes = framed(&payloads(200));

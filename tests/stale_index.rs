@@ -206,8 +206,10 @@ fn damaged_sidecars_have_names() {
         bytes
     };
     let random: Vec<u8> = (0..500_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let empty = case_bytes("idx/X06_empty_index.idx");
+    assert!(empty.is_empty());
     let cases: [(&[u8], &str); 7] = [
-        (b"", "IndexCorrupt"),
+        (&empty, "IndexCorrupt"),
         (&whole[..whole.len() / 2], "IndexCorrupt"),
         (&whole[..whole.len() - 1], "IndexCorrupt"),
         (&random, "IndexCorrupt"),
