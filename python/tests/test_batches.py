@@ -25,10 +25,33 @@ def test_columns_are_arrays_over_aligned_memory_of_ours(pictures):
     assert "<Batch of 8 rows" in repr(batch) and "uint8 [8, 12, 10, 3]" in repr(batch)
 
 
+DTYPES = ["uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64", "bool", "complex64", "complex128"]
+
+
+def test_every_column_of_numbers_begins_at_a_cache_line(tmp_path):
+    """Libraries that need that copy the array otherwise (JAX), or crash."""
+    numbers = np.arange(5) % 2
+    with tfrmap.Writer(tmp_path / "f") as writer:
+        for i in range(9):
+            raw = {dtype: numbers.astype(dtype).tobytes() for dtype in DTYPES}
+            writer.write({"n": list(range(i)), "f": [0.5] * i, "x": png(picture(1)), **raw})
+    spec = {dtype: {"decode_raw": {"dtype": dtype, "shape": [5]}} for dtype in DTYPES}
+    spec["n"] = {"var_len": {"dtype": "int64"}}
+    spec["f"] = {"padded": {"dtype": "float32"}}
+    spec["x"] = {"image": {"size": None, "dtype": "uint8"}}
+    for batch in tfrmap.open(tmp_path / "f").features(spec).epochs(5).batches(3):
+        for key, column in batch.items():
+            values = column.values if key == "n" else column
+            assert values.size == 0 or values.ctypes.data % 64 == 0, key
+            if key in DTYPES:
+                assert values.dtype == key and (values == numbers.astype(key)).all(), key
+
+
 def test_other_libraries_take_the_memory(pictures):
     """By DLPack, as `torch.from_dlpack` and `jax.dlpack.from_dlpack` do, and without a copy."""
     batch = next(tfrmap.open(pictures).features(SMALL).batches(5))
     for array in (batch.images, batch.labels):
+        assert array.ctypes.data % 64 == 0
         taken = np.from_dlpack(array)
         assert taken.ctypes.data == array.ctypes.data and taken.dtype == array.dtype
         assert array.__dlpack_device__() == (1, 0)

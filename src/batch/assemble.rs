@@ -11,15 +11,21 @@ use crate::example::{DType, DefaultValue, FeatureSpec};
 /// The most values of a padded column: one long record among many short ones must not fill the memory.
 const MAX_PADDED: usize = 1 << 31;
 
-/// The column that rows make, in their order; `None` for a picture column, whose pixels are no values of rows.
+/// The column that rows make, in their order, its numbers beginning at a multiple of `align` bytes; `None` for a picture
+/// column, whose pixels are no values of rows.
 ///
 /// A row that is `None` is masked: zeros and empty strings in a dense column, nothing in a ragged one.
 ///
 /// # Errors
 /// `WrongShape` where rows of a `decode_raw` column without a shape differ in size; `InvalidArgument` where a padded column
 /// would have more than 2^31 values.
-pub(crate) fn assemble(i: usize, column: &PlanColumn, rows: &[Option<&RowValues>]) -> Result<Option<Column>> {
-    let rows = Rows { i, column, rows };
+pub(crate) fn assemble(
+    i: usize,
+    column: &PlanColumn,
+    rows: &[Option<&RowValues>],
+    align: usize,
+) -> Result<Option<Column>> {
+    let rows = Rows { i, column, rows, align };
     Ok(Some(match column.spec() {
         FeatureSpec::Image(_) => return Ok(None),
         FeatureSpec::Raw => rows.dense(&[]),
@@ -43,6 +49,7 @@ struct Rows<'r> {
     i: usize,
     column: &'r PlanColumn,
     rows: &'r [Option<&'r RowValues>],
+    align: usize,
 }
 
 impl<'r> Rows<'r> {
@@ -70,14 +77,13 @@ impl<'r> Rows<'r> {
     /// The values of all rows; a row with less than `least` is filled up with `fill`.
     fn values(&self, least: usize, fill: Option<&DefaultValue>) -> Values {
         let i = self.i;
-        let total = self.rows.len() * least;
         match self.column.dtype() {
             DType::Int64 => {
                 let fill = match fill {
                     Some(DefaultValue::Int64(values)) => values.first().copied().unwrap_or(0),
                     _ => 0,
                 };
-                Buffer::from(self.numbers(total, least, fill, |row| row.int64s(i))).into()
+                self.numbers(least, fill, |row| row.int64s(i)).into()
             }
             DType::Float32 => {
                 let fill = match fill {
@@ -85,7 +91,7 @@ impl<'r> Rows<'r> {
                     Some(DefaultValue::Int64(values)) => values.first().map_or(0.0, |&value| value as f32),
                     _ => 0.0,
                 };
-                Buffer::from(self.numbers(total, least, fill, |row| row.floats(i))).into()
+                self.numbers(least, fill, |row| row.floats(i)).into()
             }
             _ => {
                 let fill: &[u8] = match fill {
@@ -103,17 +109,17 @@ impl<'r> Rows<'r> {
         }
     }
 
-    fn numbers<T: Copy + 'r>(
+    fn numbers<T: Copy + Default + 'r>(
         &self,
-        total: usize,
         least: usize,
         fill: T,
         of: impl Fn(&'r RowValues) -> &'r [T],
-    ) -> Vec<T> {
-        let mut numbers = Vec::with_capacity(total);
-        for row in self.rows {
-            let values = row.map_or(&[][..], &of);
-            numbers.extend_from_slice(values);
+    ) -> Buffer<T> {
+        let rows = || self.rows.iter().map(|row| row.map_or(&[][..], &of));
+        let total = rows().map(|values| values.len().max(least)).sum();
+        let mut numbers = Buffer::with_capacity(total, self.align);
+        for values in rows() {
+            numbers.extend(values.iter().copied());
             numbers.extend(std::iter::repeat_n(fill, least.saturating_sub(values.len())));
         }
         numbers
@@ -149,20 +155,21 @@ impl<'r> Rows<'r> {
         let size = dtype.size().unwrap_or(1);
         let first = self.present().find_map(|row| row.byte_strings(self.i).next()).map_or(0, <[u8]>::len);
         let bytes = shape.map_or(first, |_| self.column.elements() * size);
-        let mut all = Vec::with_capacity(bytes * self.rows.len());
+        let mut all = Buffer::with_capacity(bytes * self.rows.len(), self.align);
         for (r, row) in self.rows.iter().enumerate() {
             let value = row.and_then(|row| row.byte_strings(self.i).next());
             match value {
-                Some(value) if value.len() == bytes => all.extend_from_slice(value),
+                Some(value) if value.len() == bytes => all.extend(value.iter().copied()),
                 Some(value) => return Err(differs(r, value.len() / size, bytes / size)),
-                None => all.resize(all.len() + bytes, 0),
+                None => all.extend(std::iter::repeat_n(0, bytes)),
             }
         }
         let shape = match shape {
             Some(shape) => with_rows(&[self.rows.len()], shape),
             None => vec![self.rows.len(), bytes / size],
         };
-        Ok(Column::Dense(Dense { values: decode(all, dtype, little_endian), shape, lengths: None }))
+        let values = decode(all, dtype, little_endian, self.align);
+        Ok(Column::Dense(Dense { values, shape, lengths: None }))
     }
 }
 
@@ -177,7 +184,7 @@ fn differs(row: usize, found: usize, expected: usize) -> Error {
 }
 
 /// Numbers as they lie in memory.
-fn decode(mut bytes: Vec<u8>, dtype: DType, little_endian: bool) -> Values {
+fn decode(mut bytes: Buffer<u8>, dtype: DType, little_endian: bool, align: usize) -> Values {
     // A complex number is two numbers, each with its own order of bytes.
     let word = match dtype {
         DType::Complex64 => 4,
@@ -187,27 +194,36 @@ fn decode(mut bytes: Vec<u8>, dtype: DType, little_endian: bool) -> Values {
     if !little_endian && word > 1 {
         bytes.chunks_exact_mut(word).for_each(<[u8]>::reverse);
     }
-    fn map<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Buffer<T> {
-        bytes.as_chunks::<N>().0.iter().map(|chunk| number(*chunk)).collect::<Vec<T>>().into()
+    fn map<const N: usize, T: Copy + Default>(
+        bytes: &[u8],
+        align: usize,
+        number: impl Fn([u8; N]) -> T,
+    ) -> Buffer<T> {
+        let chunks = bytes.as_chunks::<N>().0;
+        let mut numbers = Buffer::with_capacity(chunks.len(), align);
+        numbers.extend(chunks.iter().map(|chunk| number(*chunk)));
+        numbers
     }
     match dtype {
-        DType::UInt8 | DType::Bytes => Buffer::from(bytes).into(),
-        DType::Int8 => map(&bytes, i8::from_le_bytes).into(),
-        DType::UInt16 => map(&bytes, u16::from_le_bytes).into(),
-        DType::Int16 => map(&bytes, i16::from_le_bytes).into(),
-        DType::Int32 => map(&bytes, i32::from_le_bytes).into(),
-        DType::Int64 => map(&bytes, i64::from_le_bytes).into(),
-        DType::Float16 => map(&bytes, |two| F16(u16::from_le_bytes(two))).into(),
-        DType::Float32 => map(&bytes, f32::from_le_bytes).into(),
-        DType::Float64 => map(&bytes, f64::from_le_bytes).into(),
-        DType::Bool => map(&bytes, |[byte]: [u8; 1]| byte != 0).into(),
-        DType::Complex64 => {
-            let parts = map(&bytes, f32::from_le_bytes);
-            Buffer::from(parts.as_chunks::<2>().0.to_vec()).into()
-        }
-        DType::Complex128 => {
-            let parts = map(&bytes, f64::from_le_bytes);
-            Buffer::from(parts.as_chunks::<2>().0.to_vec()).into()
-        }
+        DType::UInt8 | DType::Bytes => bytes.into(),
+        DType::Int8 => map(&bytes, align, i8::from_le_bytes).into(),
+        DType::UInt16 => map(&bytes, align, u16::from_le_bytes).into(),
+        DType::Int16 => map(&bytes, align, i16::from_le_bytes).into(),
+        DType::Int32 => map(&bytes, align, i32::from_le_bytes).into(),
+        DType::Int64 => map(&bytes, align, i64::from_le_bytes).into(),
+        DType::Float16 => map(&bytes, align, |two| F16(u16::from_le_bytes(two))).into(),
+        DType::Float32 => map(&bytes, align, f32::from_le_bytes).into(),
+        DType::Float64 => map(&bytes, align, f64::from_le_bytes).into(),
+        DType::Bool => map(&bytes, align, |[byte]: [u8; 1]| byte != 0).into(),
+        DType::Complex64 => map(&bytes, align, |pair: [u8; 8]| {
+            let [re, im] = [0, 4].map(|at| std::array::from_fn(|i| pair[at + i]));
+            [f32::from_le_bytes(re), f32::from_le_bytes(im)]
+        })
+        .into(),
+        DType::Complex128 => map(&bytes, align, |pair: [u8; 16]| {
+            let [re, im] = [0, 8].map(|at| std::array::from_fn(|i| pair[at + i]));
+            [f64::from_le_bytes(re), f64::from_le_bytes(im)]
+        })
+        .into(),
     }
 }

@@ -320,8 +320,8 @@ impl<T> Batches<T> {
 }
 
 impl Batches<Batch> {
-    /// Has the pixels of each picture column begin at a multiple of 64 bytes. [`into_vec`](crate::Buffer::into_vec) may
-    /// then copy.
+    /// Has the numbers and pixels of each column begin at a multiple of so many bytes (64 for what reads tensors with vector
+    /// instructions). [`into_vec`](crate::Buffer::into_vec) may then copy.
     pub fn aligned(mut self, bytes: usize) -> Batches<Batch> {
         self.options.align = bytes;
         self

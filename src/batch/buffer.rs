@@ -39,6 +39,15 @@ impl<T: Copy + Default> Buffer<T> {
         Some(Buffer { values, start })
     }
 
+    /// Empty, with room for values that will begin at a multiple of `align` bytes while there are no more than `len` of them.
+    pub(crate) fn with_capacity(len: usize, align: usize) -> Buffer<T> {
+        let spare = align / size_of::<T>();
+        let mut values = Vec::<T>::with_capacity(len + spare);
+        let start = values.as_ptr().align_offset(align).min(spare);
+        values.resize(start, T::default());
+        Buffer { values, start }
+    }
+
     /// True where `resize` up to `len` needs no other memory and keeps the begin aligned.
     pub(crate) fn fits(&self, len: usize, align: usize) -> bool {
         self.start + len <= self.values.capacity() && self.as_ptr().align_offset(align) == 0
@@ -47,6 +56,12 @@ impl<T: Copy + Default> Buffer<T> {
     /// Makes it this long; what is in it is unspecified.
     pub(crate) fn resize(&mut self, len: usize) {
         self.values.resize(self.start + len, T::default());
+    }
+}
+
+impl<T> Extend<T> for Buffer<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        self.values.extend(values);
     }
 }
 

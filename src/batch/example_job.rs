@@ -9,7 +9,7 @@ use crate::batch::column::{Column, Dense};
 use crate::batch::contents::Batch;
 use crate::batch::job::{Fate, Job, Row};
 use crate::batch::recycler::{Memory, Pool, Recycler, SlabType};
-use crate::batch::slab::{Slab, SlabRows};
+use crate::batch::slab::{Kept, Slab, SlabRows};
 use crate::batch::values::Values;
 use crate::dataset::shards::Shards;
 use crate::error::{Error, ErrorKind, Result};
@@ -134,8 +134,8 @@ impl ExampleJob {
                 }
                 let len = shape.iter().product::<usize>();
                 let values = match picture.spec.pixel_type() {
-                    PixelType::U8 => Values::from(joined(kept.iter().map(|kept| &kept.u8s[..]), len)),
-                    PixelType::F32 => Values::from(joined(kept.iter().map(|kept| &kept.f32s[..]), len)),
+                    PixelType::U8 => Values::from(joined(&kept, |row| &row.u8s, len, self.align)),
+                    PixelType::F32 => Values::from(joined(&kept, |row| &row.f32s, len, self.align)),
                 };
                 (values, Some(shape))
             }
@@ -164,8 +164,10 @@ impl ExampleJob {
         let crops: Vec<i64> = of_column().flat_map(|applied| applied.crop.map(i64::from)).collect();
         let flips: Vec<i64> = of_column().map(|applied| i64::from(applied.flipped)).collect();
         let rows = flips.len();
-        let dense = |values: Vec<i64>, shape| {
-            Column::Dense(Dense { values: Buffer::from(values).into(), shape, lengths: None })
+        let dense = |numbers: Vec<i64>, shape| {
+            let mut values = Buffer::with_capacity(numbers.len(), self.align);
+            values.extend(numbers);
+            Column::Dense(Dense { values: values.into(), shape, lengths: None })
         };
         [
             ([key, b"/crop"].concat(), dense(crops, vec![rows, 4]), None),
@@ -196,14 +198,19 @@ fn keep(
 }
 
 /// Rows one behind the other; a masked row is zeros.
-fn joined<'k, T: Copy + Default + 'k>(rows: impl Iterator<Item = &'k [T]>, len: usize) -> Buffer<T> {
-    let mut all = Vec::new();
+fn joined<T: Copy + Default>(
+    rows: &[Kept],
+    of: impl Fn(&Kept) -> &Vec<T>,
+    len: usize,
+    align: usize,
+) -> Buffer<T> {
+    let mut all = Buffer::with_capacity(rows.len() * len, align);
     for row in rows {
-        let end = all.len() + len;
-        all.extend_from_slice(row);
-        all.resize(end, T::default());
+        let row = of(row);
+        all.extend(row.iter().copied());
+        all.extend(std::iter::repeat_n(T::default(), len.saturating_sub(row.len())));
     }
-    Buffer::from(all)
+    all
 }
 
 impl Job for ExampleJob {
@@ -321,7 +328,7 @@ impl Job for ExampleJob {
         let mut pixels = block.pixels.into_iter().zip(&self.pictures).enumerate();
         for (i, planned) in self.plan.columns().iter().enumerate() {
             let key = planned.key().to_vec();
-            if let Some(column) = assemble(i, planned, &values)? {
+            if let Some(column) = assemble(i, planned, &values, self.align)? {
                 made.push((key, column, None));
             } else if let Some((p, (mut pixels, picture))) = pixels.next() {
                 pixels.truncate(kept, picture.len);

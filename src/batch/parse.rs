@@ -33,7 +33,7 @@ impl Features {
         }
         let borrowed: Vec<_> = rows.iter().map(Some).collect();
         let columns = plan.columns().iter().enumerate().map(|(i, column)| {
-            let values = match assemble(i, column, &borrowed)? {
+            let values = match assemble(i, column, &borrowed, 1)? {
                 Some(values) => values,
                 None => {
                     let pictures =
