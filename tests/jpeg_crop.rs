@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use tfrmap::image::jpeg::{Crop, Dct, Decoder, Error, Options, Output, RowSink, decode, read_info};
+use tfrmap::image::jpeg::{Crop, Damage, Dct, Decoder, Error, Options, Output, RowSink, decode, read_info};
 
 fn inputs() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/images/inputs");
@@ -57,6 +57,31 @@ fn a_window_equals_the_crop_of_the_whole() {
         }
     }
     assert!(checked > 5000, "only {checked} windows");
+}
+
+#[test]
+fn a_window_of_a_damaged_picture_equals_the_crop_of_the_whole() {
+    let mut decoder = Decoder::new();
+    let (mut checked, mut changed) = (0, 0);
+    for (name, mut bytes) in inputs().into_iter().filter(|(name, _)| name.contains("photo_")) {
+        let sound = decode(&bytes, &Options::default()).unwrap();
+        for at in 1..6 {
+            let at = bytes.len() * at / 6;
+            bytes[at] ^= 0x55;
+            let options = Options { damage: Damage::Lenient, ..Options::default() };
+            let Ok(whole) = decode(&bytes, &options) else { continue };
+            let mut pixels = Vec::new();
+            for crop in windows(whole.width, whole.height) {
+                let options = Options { crop: Some(crop), ..options.clone() };
+                decoder.decode_into(&bytes, &options, &mut pixels).unwrap();
+                let want = cut(&whole.pixels, whole.width as usize, whole.channels, crop);
+                assert!(pixels == want, "{name}: {crop:?} damaged at {at}");
+                checked += 1;
+            }
+            changed += u32::from(whole.pixels != sound.pixels);
+        }
+    }
+    assert!(checked > 500 && changed > 3, "only {checked} windows of {changed} damaged pictures");
 }
 
 /// Wants every other row; notes what it gets.

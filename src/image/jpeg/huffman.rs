@@ -2,21 +2,24 @@
 
 use super::Error;
 
-/// Bits of the code that the lookup tables resolve at once.
-pub(super) const LOOKUP_BITS: u32 = 10;
+/// Entries of the lookup table of DC codes, and of AC codes: a power of two for as many bits as are resolved at once.
+pub(super) const DC_LOOKUP: usize = 1 << 9;
+pub(super) const AC_LOOKUP: usize = 1 << 10;
+
 /// `advance` of an entry that ends the block; a progressive end of band has its run added to it.
-pub(super) const END: u32 = 64;
+pub(super) const END: u32 = 128;
 /// `advance` of an entry of 16 zeros without a coefficient after them.
-pub(super) const ZEROS: u32 = 128;
-/// `advance` of an entry whose code is longer than [`LOOKUP_BITS`], or none.
+pub(super) const ZEROS: u32 = 160;
+/// `advance` of an entry whose code is longer than the lookup table resolves, or none.
 pub(super) const SLOW: u32 = 192;
 
-/// A table's entry for a code: what decoding needs to know of it, so packed that most of it is used as it stands.
+/// A table's entry: what decoding needs to know of the next code, or of the next two with the first one's value, so
+/// packed that most of it is used as it stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry(pub u32);
+pub(super) struct Entry(u64);
 
 impl Entry {
-    const SLOW: Entry = Entry(SLOW << 24);
+    const SLOW: Entry = Entry((SLOW as u64) << 24);
     /// What a code that is in no table counts as in libjpeg: 17 bits, no value, end of block.
     pub(super) const BAD: Entry = Entry::pack(17, 0, 0);
 
@@ -26,28 +29,40 @@ impl Entry {
             (_, 0) => END + run,
             _ => run + 1,
         };
-        Entry((length + size) | (length << 8) | ((63 - size) << 16) | (advance << 24))
+        let first = if advance < END { advance } else { 0 };
+        let low = (length + size) | (length << 8) | ((63 - size) << 16) | (advance << 24);
+        Entry(low as u64 | (first as u64) << 32)
     }
 
-    /// Bits of the code and its value together; the low six bits count.
+    /// This entry, whose value is known, with another one after it.
+    fn then(self, value: i16, next: Entry) -> Entry {
+        let before = self.total() & 63;
+        let skipped = if self.advance() == ZEROS { 16 } else { self.advance() };
+        let first = if self.advance() == ZEROS { skipped + next.first() } else { skipped };
+        let bits = (before + (next.total() & 63)) | (before + (next.length() & 63)) << 8;
+        let rest = (next.0 as u32 & 0xff_0000) | (skipped + next.advance()) << 24;
+        Entry(u64::from(bits | rest) | u64::from(first) << 32 | (value as u64) << 48)
+    }
+
+    /// Bits of the codes and their values together; the low six bits count.
     #[inline(always)]
     pub(super) fn total(self) -> u32 {
-        self.0
+        self.0 as u32
     }
 
-    /// Bits of the code; the low six bits count.
+    /// Bits before the last value; the low six bits count.
     #[inline(always)]
     pub(super) fn length(self) -> u32 {
-        self.0 >> 8
+        (self.0 >> 8) as u32
     }
 
-    /// 63 less the bits of the value; the low six bits count.
+    /// 63 less the bits of the last value; the low six bits count.
     #[inline(always)]
     pub(super) fn size_from_63(self) -> u32 {
-        self.0 >> 16
+        (self.0 >> 16) as u32
     }
 
-    /// Bits of the value.
+    /// Bits of the last value.
     #[inline(always)]
     pub(super) fn size(self) -> u32 {
         63 - (self.size_from_63() & 63)
@@ -56,7 +71,20 @@ impl Entry {
     /// By how much the coefficient index advances, or a special case from [`END`] on.
     #[inline(always)]
     pub(super) fn advance(self) -> u32 {
-        self.0 >> 24
+        u32::from((self.0 >> 24) as u8)
+    }
+
+    /// By how much the coefficient index advances up to the first of two coefficients; as [`advance`](Entry::advance)
+    /// where there is but one, 0 where there is none.
+    #[inline(always)]
+    pub(super) fn first(self) -> u32 {
+        u32::from((self.0 >> 32) as u8)
+    }
+
+    /// The value of the first of two coefficients.
+    #[inline(always)]
+    pub(super) fn first_value(self) -> i16 {
+        (self.0 >> 48) as i16
     }
 }
 
@@ -78,19 +106,21 @@ impl Spec {
     }
 }
 
-/// What a table's symbols mean.
+/// What a table's symbols mean, and what the entries of its lookup table stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// The number of bits of a DC difference.
     Dc,
     /// A run of zeros and the number of bits of the coefficient after it.
     Ac,
+    /// The same; an entry stands for two of them where their codes and the first value are short enough.
+    AcPairs,
 }
 
 /// A table ready for decoding.
 #[derive(Clone)]
-pub(super) struct Table {
-    pub fast: [Entry; 1 << LOOKUP_BITS],
+pub(super) struct Table<const LOOKUP: usize> {
+    fast: [Entry; LOOKUP],
     /// The largest code of each length, -1 where there is none.
     limits: [i32; 17],
     /// What to add to a code of each length to get its symbol's index.
@@ -98,9 +128,15 @@ pub(super) struct Table {
     symbols: [u8; 256],
 }
 
-impl Table {
-    pub(super) fn empty() -> Table {
-        Table { fast: [Entry::SLOW; 1 << LOOKUP_BITS], limits: [-1; 17], offsets: [0; 17], symbols: [0; 256] }
+pub(super) type DcTable = Table<DC_LOOKUP>;
+pub(super) type AcTable = Table<AC_LOOKUP>;
+
+impl<const LOOKUP: usize> Table<LOOKUP> {
+    /// Bits that the lookup table resolves at once.
+    const BITS: u32 = LOOKUP.ilog2();
+
+    pub(super) fn empty() -> Table<LOOKUP> {
+        Table { fast: [Entry::SLOW; LOOKUP], limits: [-1; 17], offsets: [0; 17], symbols: [0; 256] }
     }
 
     /// Assigns the codes of a table (ITU T.81, C.2). Errors where they overflow their lengths, or where a DC
@@ -122,9 +158,9 @@ impl Table {
                 if class == Class::Dc && symbol > 15 {
                     return Err(bad());
                 }
-                if length <= LOOKUP_BITS {
-                    let first = (code << (LOOKUP_BITS - length)) as usize;
-                    self.fast[first..first + (1 << (LOOKUP_BITS - length))].fill(entry(length, symbol));
+                if length <= Self::BITS {
+                    let first = (code << (Self::BITS - length)) as usize;
+                    self.fast[first..first + (1 << (Self::BITS - length))].fill(entry(length, symbol));
                 }
                 code += 1;
                 index += 1;
@@ -132,7 +168,34 @@ impl Table {
             self.limits[length as usize] = if count == 0 { -1 } else { code as i32 - 1 };
             code <<= 1;
         }
+        if class == Class::AcPairs {
+            self.pair();
+        }
         Ok(())
+    }
+
+    /// Lets entries whose value is among the bits that are looked up stand for the next code too, if that is.
+    fn pair(&mut self) {
+        let single = self.fast;
+        for (bits, entry) in self.fast.iter_mut().enumerate() {
+            let total = entry.total() & 63;
+            if total >= Self::BITS || matches!(entry.advance(), END..ZEROS | SLOW) {
+                continue;
+            }
+            // An end after 16 zeros is of no use.
+            let most = if entry.advance() == ZEROS { END } else { ZEROS };
+            let next = single[(bits << total) & (LOOKUP - 1)];
+            if (next.length() & 63) + total <= Self::BITS && next.advance() < most {
+                let value = extend((bits as u64) << (64 - Self::BITS) << (entry.length() & 63), *entry);
+                *entry = entry.then(value as i16, next);
+            }
+        }
+    }
+
+    /// The entry for the bits at the top of `bits`.
+    #[inline(always)]
+    pub(super) fn fast(&self, bits: u64) -> Entry {
+        self.fast[(bits >> (64 - Self::BITS)) as usize]
     }
 
     /// The entry for the code at the top of `bits`, whatever its length: for codes that `fast` has not.
@@ -148,6 +211,16 @@ impl Table {
             })
             .unwrap_or(Entry::BAD)
     }
+}
+
+/// The number whose sign and magnitude are coded by the top bits of `bits`, as many as the entry says (ITU T.81,
+/// F.2.2.1): a leading 0 means negative. 0 where the entry has no value.
+#[inline(always)]
+pub(super) fn extend(bits: u64, entry: Entry) -> i32 {
+    // 1 where the number is negative: then it is less by 2^size - 1.
+    let negative = (!bits >> 63) as u32;
+    let value = (bits >> 1).wrapping_shr(entry.size_from_63()) as u32;
+    (value + negative).wrapping_sub(negative << entry.size()) as i32
 }
 
 fn entry(length: u32, symbol: u8) -> Entry {
@@ -190,3 +263,32 @@ const AC_CHROMINANCE: [u8; 162] = [
     0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8, 0xd9, 0xda,
     0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7, 0xe8, 0xe9, 0xea, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_follow_table_f_12() {
+        // A table whose one-bit code 0 stands for each size in turn.
+        for size in 0..=15u32 {
+            let mut counts = [0; 16];
+            counts[0] = 1;
+            let mut table = DcTable::empty();
+            table.build(&Spec::new(&counts, &[size as u8]), Class::Dc, 0).unwrap();
+            let entry = table.fast[0];
+            assert_eq!((entry.size(), entry.length() & 63, entry.total() & 63), (size, 1, 1 + size));
+            for code in 0..1u64 << size {
+                let bits = if size == 0 { u64::MAX } else { code << (64 - size) | (u64::MAX >> size) };
+                let want = if size == 0 {
+                    0
+                } else if code >> (size - 1) == 1 {
+                    code as i32
+                } else {
+                    code as i32 - (1 << size) + 1
+                };
+                assert_eq!(extend(bits, entry), want, "size {size} code {code}");
+            }
+        }
+    }
+}

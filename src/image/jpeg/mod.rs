@@ -40,6 +40,7 @@ mod frame;
 mod huffman;
 mod idct;
 mod layout;
+mod leaps;
 mod markers;
 mod multiple;
 mod output;

@@ -4,7 +4,7 @@ use super::bits::BitReader;
 use super::coefficients::Coefficients;
 use super::decoder::{Decoder, Target};
 use super::frame::{COEFFICIENTS, Frame};
-use super::huffman::Table;
+use super::huffman::{AcTable, DcTable};
 use super::idct::{Multipliers, Order};
 use super::layout::Layout;
 use super::markers::{Reader, ScanHeader, Stop};
@@ -176,7 +176,7 @@ fn read_block(
     bits: &mut BitReader<'_>,
     progressive: bool,
     header: &ScanHeader,
-    tables: (&Table, &Table),
+    tables: (&DcTable, &AcTable),
     prediction: &mut i32,
     empty: &mut u32,
     order: &Order,

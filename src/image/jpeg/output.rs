@@ -117,6 +117,16 @@ impl Plan {
         first..=(last / self.mcu_height).min(self.mcu_rows - 1)
     }
 
+    /// About how many blocks are passed over on the way to the window's end.
+    pub(super) fn blocks_passed_over(&self, frame: &Frame) -> u64 {
+        let all = |c: &Component| (c.h * c.v * frame.mcu_cols * (self.mcu_rows().end() + 1)) as u64;
+        let share =
+            (self.x1 - self.x0) as f32 / frame.width as f32 * ((self.y1 - self.y0) as f32 / self.y1 as f32);
+        let needed = |c: &Component| (all(c) as f32 * share) as u64;
+        let (taken, left) = frame.components().split_at(self.components);
+        taken.iter().map(|c| all(c).saturating_sub(needed(c))).chain(left.iter().map(all)).sum()
+    }
+
     /// The row behind the last one that can be made once a row of MCUs is there.
     pub(super) fn rows_after(&self, mcu_row: usize) -> usize {
         let end = (mcu_row + 1) * self.mcu_height;

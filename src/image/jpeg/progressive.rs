@@ -2,7 +2,7 @@
 
 use super::bits::BitReader;
 use super::frame::COEFFICIENTS;
-use super::huffman::{END, Entry, Table, ZEROS};
+use super::huffman::{AcTable, DcTable, END, Entry, ZEROS};
 use super::idct::Order;
 use super::sequential::{look_up, symbol};
 
@@ -16,7 +16,7 @@ pub(super) struct Band {
 
 /// First scan of a DC coefficient.
 #[inline(always)]
-pub(super) fn dc_first(reader: &mut BitReader<'_>, table: &Table, prediction: &mut i32, low: u32) -> i16 {
+pub(super) fn dc_first(reader: &mut BitReader<'_>, table: &DcTable, prediction: &mut i32, low: u32) -> i16 {
     let (_, difference) = symbol(reader, table);
     *prediction = prediction.wrapping_add(difference);
     prediction.wrapping_shl(low) as i16
@@ -26,7 +26,7 @@ pub(super) fn dc_first(reader: &mut BitReader<'_>, table: &Table, prediction: &m
 #[inline(always)]
 pub(super) fn ac_first(
     reader: &mut BitReader<'_>,
-    table: &Table,
+    table: &AcTable,
     band: Band,
     order: &Order,
     block: &mut [i16; COEFFICIENTS],
@@ -51,7 +51,7 @@ pub(super) fn ac_first(
 #[inline(always)]
 pub(super) fn ac_refine(
     reader: &mut BitReader<'_>,
-    table: &Table,
+    table: &AcTable,
     band: Band,
     order: &Order,
     block: &mut [i16; COEFFICIENTS],

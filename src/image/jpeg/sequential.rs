@@ -2,23 +2,9 @@
 
 use super::bits::BitReader;
 use super::frame::COEFFICIENTS;
-use super::huffman::{END, Entry, LOOKUP_BITS, SLOW, Table, ZEROS};
+use super::huffman::{AcTable, DcTable, END, Entry, SLOW, Table, ZEROS, extend};
 use super::idct::Order;
-
-/// The number whose sign and magnitude are coded by the top bits of `bits`, as many as the entry says (ITU T.81,
-/// F.2.2.1): a leading 0 means negative. 0 where the entry has no value.
-#[inline(always)]
-fn extend(bits: u64, entry: Entry) -> i32 {
-    // 1 where the number is negative: then it is less by 2^size - 1.
-    let negative = (!bits >> 63) as u32;
-    let value = (bits >> 1).wrapping_shr(entry.size_from_63()) as u32;
-    (value + negative).wrapping_sub(negative << entry.size()) as i32
-}
-
-#[inline(always)]
-fn fast_entry(reader: &BitReader<'_>, table: &Table) -> Entry {
-    table.fast[(reader.peek() >> (64 - LOOKUP_BITS)) as usize]
-}
+use super::leaps::Leaps;
 
 /// Consumes a code and the value behind it.
 #[inline(always)]
@@ -30,14 +16,14 @@ fn take(reader: &mut BitReader<'_>, entry: Entry) -> i32 {
 
 /// Looks up the next code, whatever its length. There are at least 56 bits from it on, and nothing is consumed yet.
 #[inline(always)]
-pub(super) fn look_up(reader: &mut BitReader<'_>, table: &Table) -> Entry {
+pub(super) fn look_up<const N: usize>(reader: &mut BitReader<'_>, table: &Table<N>) -> Entry {
     reader.refill();
-    let entry = fast_entry(reader, table);
+    let entry = table.fast(reader.peek());
     if entry.advance() == SLOW { slow_entry(reader, table) } else { entry }
 }
 
 #[inline(always)]
-fn slow_entry(reader: &mut BitReader<'_>, table: &Table) -> Entry {
+fn slow_entry<const N: usize>(reader: &mut BitReader<'_>, table: &Table<N>) -> Entry {
     let entry = table.slow(reader.peek());
     reader.warnings += u32::from(entry == Entry::BAD);
     entry
@@ -45,9 +31,46 @@ fn slow_entry(reader: &mut BitReader<'_>, table: &Table) -> Entry {
 
 /// Decodes one code and the value behind it.
 #[inline(always)]
-pub(super) fn symbol(reader: &mut BitReader<'_>, table: &Table) -> (Entry, i32) {
+pub(super) fn symbol<const N: usize>(reader: &mut BitReader<'_>, table: &Table<N>) -> (Entry, i32) {
     let entry = look_up(reader, table);
     (entry, take(reader, entry))
+}
+
+/// Passes over a block; of its coefficients only the first is made, for the prediction.
+#[inline(always)]
+pub(super) fn skip(
+    reader: &mut BitReader<'_>,
+    (dc, ac): (&DcTable, &AcTable),
+    leaps: &Leaps,
+    prediction: &mut i32,
+) {
+    let (_, difference) = symbol(reader, dc);
+    *prediction = prediction.wrapping_add(difference);
+    let mut k = 0u32;
+    loop {
+        reader.refill();
+        for _ in 0..2 {
+            let leap = leaps.get(reader.peek());
+            let next = k + leap.advance();
+            if next < 63 {
+                reader.consume(leap.total());
+                k = next;
+            } else if leap.ends(k) {
+                reader.consume(leap.total());
+                return;
+            } else {
+                // One code that is too long for the table, or codes of which some belong to the next block.
+                reader.refill();
+                let entry = slow_entry(reader, ac);
+                reader.consume(entry.total());
+                k += if entry.advance() == ZEROS { 16 } else { entry.advance() };
+                if k >= 63 {
+                    return;
+                }
+                break;
+            }
+        }
+    }
 }
 
 /// Decodes a block into `block`, which must be zero but for what earlier scans left. Returns true where all but the
@@ -55,7 +78,7 @@ pub(super) fn symbol(reader: &mut BitReader<'_>, table: &Table) -> (Entry, i32) 
 #[inline(always)]
 pub(super) fn block(
     reader: &mut BitReader<'_>,
-    (dc, ac): (&Table, &Table),
+    (dc, ac): (&DcTable, &AcTable),
     prediction: &mut i32,
     order: &Order,
     block: &mut [i16; COEFFICIENTS],
@@ -67,9 +90,9 @@ pub(super) fn block(
     let mut k = 0u32;
     let mut next;
     loop {
-        // After a refill there are bits for two codes of the fast table with their values.
+        // After a refill there are bits for two entries of the lookup table with their values.
         reader.refill();
-        let entry = fast_entry(reader, ac);
+        let entry = ac.fast(reader.peek());
         next = k + entry.advance();
         if next >= 63 {
             match special(reader, ac, order, block, k, entry) {
@@ -77,13 +100,14 @@ pub(super) fn block(
                     k = k_after;
                     continue;
                 }
-                None => return k == 0 && entry.advance() >= END,
+                None => return k == 0 && entry.advance() >= END && entry.first() == 0,
             }
         }
-        block[usize::from(order[next as u8 as usize]) & 63] = take(reader, entry) as i16;
+        store(block, order, k + entry.first(), entry.first_value());
+        store(block, order, next, take(reader, entry) as i16);
         k = next;
 
-        let entry = fast_entry(reader, ac);
+        let entry = ac.fast(reader.peek());
         next = k + entry.advance();
         if next >= 63 {
             match special(reader, ac, order, block, k, entry) {
@@ -92,9 +116,15 @@ pub(super) fn block(
             }
             continue;
         }
-        block[usize::from(order[next as u8 as usize]) & 63] = take(reader, entry) as i16;
+        store(block, order, k + entry.first(), entry.first_value());
+        store(block, order, next, take(reader, entry) as i16);
         k = next;
     }
+}
+
+#[inline(always)]
+fn store(block: &mut [i16; COEFFICIENTS], order: &Order, k: u32, value: i16) {
+    block[usize::from(order[usize::from(k as u8)]) & 63] = value;
 }
 
 /// Deals with the entries that [`block`] does not: the last coefficient, the end of the block, 16 zeros, long codes.
@@ -102,17 +132,21 @@ pub(super) fn block(
 #[inline(always)]
 fn special(
     reader: &mut BitReader<'_>,
-    table: &Table,
+    table: &AcTable,
     order: &Order,
     block: &mut [i16; COEFFICIENTS],
     k: u32,
     mut entry: Entry,
 ) -> Option<u32> {
-    if entry.advance() & !15 == END {
+    if (END..ZEROS).contains(&entry.advance()) && k + entry.first() < 63 {
+        if entry.first() != 0 {
+            store(block, order, k + entry.first(), entry.first_value());
+        }
         reader.consume(entry.total());
         return None;
     }
-    if entry.advance() == SLOW {
+    // Where two are too many, the first of them alone.
+    if entry.advance() != ZEROS && k + entry.advance() != 63 {
         reader.refill();
         entry = slow_entry(reader, table);
     }
@@ -121,39 +155,9 @@ fn special(
         ZEROS => (k + 16 < 63).then_some(k + 16),
         END.. => None,
         advance => {
-            let k = k + advance;
-            block[usize::from(order[k as u8 as usize]) & 63] = value as i16;
-            (k < 63).then_some(k)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::image::jpeg::huffman::{Class, Spec};
-
-    #[test]
-    fn values_follow_table_f_12() {
-        // A table whose one-bit code 0 stands for each size in turn.
-        for size in 0..=15u32 {
-            let mut counts = [0; 16];
-            counts[0] = 1;
-            let mut table = Table::empty();
-            table.build(&Spec::new(&counts, &[size as u8]), Class::Dc, 0).unwrap();
-            let entry = table.fast[0];
-            assert_eq!((entry.size(), entry.length() & 63, entry.total() & 63), (size, 1, 1 + size));
-            for code in 0..1u64 << size {
-                let bits = if size == 0 { u64::MAX } else { code << (64 - size) | (u64::MAX >> size) };
-                let want = if size == 0 {
-                    0
-                } else if code >> (size - 1) == 1 {
-                    code as i32
-                } else {
-                    code as i32 - (1 << size) + 1
-                };
-                assert_eq!(extend(bits, entry), want, "size {size} code {code}");
-            }
+            store(block, order, k + entry.first(), entry.first_value());
+            store(block, order, k + advance, value as i16);
+            (k + advance < 63).then_some(k + advance)
         }
     }
 }

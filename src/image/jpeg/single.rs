@@ -32,6 +32,7 @@ pub(super) fn run(
         quant.map(|q| Multipliers::new(&q.unwrap_or([0; COEFFICIENTS]), options.dct, kernels.order));
     let layout = Layout::new(frame, &header)?;
     let needed = plan.mcu_rows();
+    let leaps = decoder.tables.prepare_leaps(&header, plan.blocks_passed_over(frame));
 
     let mut segment = std::mem::take(&mut decoder.segment);
     let mut scan = Scan::new(reader, &mut segment, options.damage);
@@ -47,14 +48,25 @@ pub(super) fn run(
                 let needed = wanted && place.component < plan.components;
                 lane(&decoder.tables, &multipliers, frame, place, row, &decoder.planes, needed)
             });
-            (kernels.decode)(&mut Row {
+            let mut row = Row {
                 scan: &mut scan,
                 lanes: &lanes[..places.len()],
-                cols: layout.cols,
+                cols: 0..layout.cols,
                 planes: &mut decoder.planes,
                 predictions: &mut predictions,
                 mcu: &mut decoder.mcu[..places.len()],
-            })?;
+            };
+            if leaps {
+                let (first, end) = row.needed();
+                row.cols = 0..first;
+                (kernels.skip)(&mut row)?;
+                row.cols = first..end;
+                (kernels.decode)(&mut row)?;
+                row.cols = end..layout.cols;
+                (kernels.skip)(&mut row)?;
+            } else {
+                (kernels.decode)(&mut row)?;
+            }
         }
         if wanted {
             decoder.emit(frame, plan, mcu_row, &mut next, target);
@@ -94,6 +106,7 @@ fn lane<'a>(
 ) -> Lane<'a> {
     let mut lane = Lane {
         tables: tables.get(place.dc, place.ac),
+        leaps: tables.leaps(place.ac),
         part: place.part,
         component: place.component,
         multipliers: &multipliers[place.component],

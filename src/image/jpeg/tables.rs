@@ -2,19 +2,30 @@
 
 use super::Error;
 use super::frame::{COEFFICIENTS, Frame};
-use super::huffman::{Class, Spec, Table, standard};
+use super::huffman::{AcTable, Class, DcTable, Spec, Table, standard};
+use super::leaps::Leaps;
 use super::markers::{Reader, ScanHeader};
 
 /// Huffman tables by number, with what each was made from: most files repeat those of the file before.
 pub(super) struct Tables {
-    dc: [(Option<Spec>, Table); 4],
-    ac: [(Option<Spec>, Table); 4],
+    dc: [Ready<DcTable>; 4],
+    ac: [Ready<AcTable>; 4],
+    leaps: [Leaps; 4],
 }
+
+/// A table, and what it was made from.
+type Ready<T> = (Option<(Spec, Class)>, T);
+
+/// Blocks to pass over that make up for the time to make leaps.
+const WORTH_LEAPS: u64 = 1000;
 
 impl Tables {
     pub(super) fn new() -> Tables {
-        let none = || std::array::from_fn(|_| (None, Table::empty()));
-        Tables { dc: none(), ac: none() }
+        Tables {
+            dc: std::array::from_fn(|_| (None, Table::empty())),
+            ac: std::array::from_fn(|_| (None, Table::empty())),
+            leaps: std::array::from_fn(|_| Leaps::new()),
+        }
     }
 
     /// Makes the tables ready that a scan uses. Errors where one is missing or bogus.
@@ -26,26 +37,46 @@ impl Tables {
     ) -> Result<(), Error> {
         let needs_dc = !frame.progressive || header.first == 0 && header.high == 0;
         let needs_ac = !frame.progressive || header.first > 0;
+        let ac = if frame.progressive { Class::Ac } else { Class::AcPairs };
         for part in header.parts() {
             if needs_dc {
                 prepare(&mut self.dc, &reader.dc, part.dc_table, Class::Dc, header.offset)?;
             }
             if needs_ac {
-                prepare(&mut self.ac, &reader.ac, part.ac_table, Class::Ac, header.offset)?;
+                prepare(&mut self.ac, &reader.ac, part.ac_table, ac, header.offset)?;
             }
         }
         Ok(())
     }
 
+    /// Makes the leaps of a scan's AC tables ready, which are, unless that costs more than to decode as many `blocks`.
+    /// Returns whether they are.
+    pub(super) fn prepare_leaps(&mut self, header: &ScanHeader, blocks: u64) -> bool {
+        header.parts().iter().all(|part| {
+            let index = usize::from(part.ac_table & 3);
+            let (Some((spec, _)), leaps) = (&self.ac[index].0, &mut self.leaps[index]) else { return false };
+            if !leaps.are_of(spec) && blocks >= WORTH_LEAPS {
+                leaps.make(spec);
+            }
+            leaps.are_of(spec)
+        })
+    }
+
+    /// The leaps of this number.
+    #[inline(always)]
+    pub(super) fn leaps(&self, ac: usize) -> &Leaps {
+        &self.leaps[ac]
+    }
+
     /// The DC and the AC table of these numbers.
     #[inline(always)]
-    pub(super) fn get(&self, dc: usize, ac: usize) -> (&Table, &Table) {
+    pub(super) fn get(&self, dc: usize, ac: usize) -> (&DcTable, &AcTable) {
         (&self.dc[dc].1, &self.ac[ac].1)
     }
 }
 
-fn prepare(
-    ready: &mut [(Option<Spec>, Table); 4],
+fn prepare<const LOOKUP: usize>(
+    ready: &mut [Ready<Table<LOOKUP>>; 4],
     specs: &[Option<Spec>; 4],
     index: u8,
     class: Class,
@@ -55,10 +86,10 @@ fn prepare(
     let spec = specs.get(index).and_then(Option::as_ref);
     let spec = spec.ok_or_else(|| Error::malformed("missing Huffman table", offset))?;
     let (made_from, table) = &mut ready[index];
-    if made_from.as_ref() != Some(spec) {
+    if made_from.as_ref().is_none_or(|(s, c)| (s, *c) != (spec, class)) {
         *made_from = None;
         table.build(spec, class, offset)?;
-        *made_from = Some(spec.clone());
+        *made_from = Some((spec.clone(), class));
     }
     Ok(())
 }

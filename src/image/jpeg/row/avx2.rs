@@ -1,7 +1,7 @@
 //! The same compiled for AVX2 and BMI, with the AVX2 transform.
 #![allow(unsafe_code)]
 
-use super::{Kernels, Row, Work, decode, read_mcus};
+use super::{Kernels, Row, Work, decode, read_mcus, skip};
 use crate::image::jpeg::frame::{COEFFICIENTS, NATURAL};
 use crate::image::jpeg::idct::{self, Multipliers, PAIRED};
 use crate::image::jpeg::{Dct, Error};
@@ -18,10 +18,20 @@ pub(super) fn kernels(dct: Dct) -> Option<Kernels> {
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("movbe");
     present.then_some(match dct {
-        Dct::Accurate => {
-            Kernels { order: &PAIRED, transform: accurate, decode: decode_accurate, read: read_paired }
-        }
-        Dct::Fast => Kernels { order: &NATURAL, transform: fast, decode: decode_fast, read: read_natural },
+        Dct::Accurate => Kernels {
+            order: &PAIRED,
+            transform: accurate,
+            decode: decode_accurate,
+            skip: skip_row,
+            read: read_paired,
+        },
+        Dct::Fast => Kernels {
+            order: &NATURAL,
+            transform: fast,
+            decode: decode_fast,
+            skip: skip_row,
+            read: read_natural,
+        },
     })
 }
 
@@ -52,6 +62,15 @@ fn decode_fast(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
         decode(row, Dct::Fast, &NATURAL, |block, multipliers, out, stride| {
             idct::fast_avx2(block, multipliers, out, stride);
         })
+    }
+    // SAFETY: this kernel is only chosen where these features are detected.
+    unsafe { inner(row) }
+}
+
+fn skip_row(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
+    #[target_feature(enable = "avx2,bmi1,bmi2,movbe")]
+    fn inner(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
+        skip(row)
     }
     // SAFETY: this kernel is only chosen where these features are detected.
     unsafe { inner(row) }

@@ -3,9 +3,12 @@
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 
+use std::ops::Range;
+
 use super::frame::{COEFFICIENTS, MAX_MCU_BLOCKS, NATURAL};
-use super::huffman::Table;
+use super::huffman::{AcTable, DcTable};
 use super::idct::{self, Multipliers, Order, Transform};
+use super::leaps::Leaps;
 use super::multiple::{Work, read_mcus};
 use super::plane::Plane;
 use super::scan::Scan;
@@ -14,7 +17,8 @@ use super::{Dct, Error, sequential};
 /// What to do with a block of every MCU of a row.
 #[derive(Clone, Copy)]
 pub(super) struct Lane<'a> {
-    pub tables: (&'a Table, &'a Table),
+    pub tables: (&'a DcTable, &'a AcTable),
+    pub leaps: &'a Leaps,
     /// Index of the component in the scan.
     pub part: usize,
     pub component: usize,
@@ -31,12 +35,22 @@ pub(super) struct Lane<'a> {
 pub(super) struct Row<'r, 'a, 's> {
     pub scan: &'r mut Scan<'a, 's>,
     pub lanes: &'r [Lane<'r>],
-    pub cols: usize,
+    /// The MCUs of the row that are meant.
+    pub cols: Range<usize>,
     pub planes: &'r mut [Plane; 4],
     /// The DC coefficients to go on from, by the component's index in the scan.
     pub predictions: &'r mut [i32; 4],
     /// One block for each lane.
     pub mcu: &'r mut [[i16; COEFFICIENTS]],
+}
+
+impl Row<'_, '_, '_> {
+    /// The first MCU of the row of which a block is needed, and the one behind the last; the same where none is.
+    pub(super) fn needed(&self) -> (usize, usize) {
+        let needed = || self.lanes.iter().filter(|lane| lane.count > 0);
+        let end = needed().map(|lane| lane.first + lane.count).max().unwrap_or(0);
+        (needed().map(|lane| lane.first).min().unwrap_or(0), end)
+    }
 }
 
 /// How to decode on this machine.
@@ -47,6 +61,8 @@ pub(super) struct Kernels {
     pub transform: Transform,
     /// Decodes a row of MCUs.
     pub decode: fn(&mut Row<'_, '_, '_>) -> Result<(), Error>,
+    /// Passes over MCUs of a row, by the leaps of its lanes.
+    pub skip: fn(&mut Row<'_, '_, '_>) -> Result<(), Error>,
     /// Decodes a scan of several.
     pub read: fn(&mut Work<'_, '_, '_>) -> Result<(), Error>,
 }
@@ -62,12 +78,14 @@ impl Kernels {
                 order: &NATURAL,
                 transform: idct::accurate,
                 decode: |row| decode(row, Dct::Accurate, &NATURAL, idct::accurate),
+                skip,
                 read: |work| read_mcus(work, &NATURAL),
             },
             Dct::Fast => Kernels {
                 order: &NATURAL,
                 transform: idct::fast,
                 decode: |row| decode(row, Dct::Fast, &NATURAL, idct::fast),
+                skip,
                 read: |work| read_mcus(work, &NATURAL),
             },
         }
@@ -83,15 +101,16 @@ fn decode(
     transform: impl Fn(&[i16; COEFFICIENTS], &Multipliers, &mut [u8], usize),
 ) -> Result<(), Error> {
     let Row { scan, lanes, cols, planes, predictions, mcu } = row;
-    for col in 0..*cols {
+    for col in cols.clone() {
         if scan.begin_mcu()? {
             **predictions = [0; 4];
         }
         let mut flat = [true; MAX_MCU_BLOCKS];
         let decoded = scan.mcu(|bits| {
             for ((lane, block), flat) in lanes.iter().zip(mcu.iter_mut()).zip(&mut flat) {
+                let prediction = &mut predictions[lane.part & 3];
                 *block = [0; COEFFICIENTS];
-                *flat = sequential::block(bits, lane.tables, &mut predictions[lane.part & 3], order, block);
+                *flat = sequential::block(bits, lane.tables, prediction, order, block);
             }
         })?;
         if !decoded {
@@ -109,6 +128,23 @@ fn decode(
                 transform(block, lane.multipliers, out, stride);
             }
         }
+    }
+    Ok(())
+}
+
+/// Passes over MCUs of a row.
+#[inline(always)]
+fn skip(row: &mut Row<'_, '_, '_>) -> Result<(), Error> {
+    let Row { scan, lanes, cols, predictions, .. } = row;
+    for _ in cols.clone() {
+        if scan.begin_mcu()? {
+            **predictions = [0; 4];
+        }
+        scan.mcu(|bits| {
+            for lane in *lanes {
+                sequential::skip(bits, lane.tables, lane.leaps, &mut predictions[lane.part & 3]);
+            }
+        })?;
     }
     Ok(())
 }
