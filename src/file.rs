@@ -187,6 +187,49 @@ pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata)> {
     Err(at(error))
 }
 
+/// A file in a folder that has no name yet, and is gone with the last handle unless it is given one.
+///
+/// `None` where the system or the file system has no such files.
+pub(crate) fn create_unnamed(folder: &Path) -> Option<File> {
+    #[cfg(target_os = "linux")]
+    {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true);
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_TMPFILE);
+        let file = options.open(folder).ok()?;
+        // The way to a name leads through there.
+        Path::new("/proc/self/fd").exists().then_some(file)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = folder;
+        None
+    }
+}
+
+/// Gives a file of [`create_unnamed`] its name.
+///
+/// # Errors
+/// `AlreadyExists` where there is something of that name.
+pub(crate) fn give_name(file: &File, path: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        use std::os::unix::ffi::OsStrExt;
+        let from = std::ffi::CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+        let to = std::ffi::CString::new(path.as_os_str().as_bytes())?;
+        let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
+        // SAFETY: both are strings that end with a zero byte and live until the call is done.
+        let done = unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), follow) };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (file, path);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
 fn map_file(file: &File, len: u64) -> io::Result<Mmap> {
     let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     // SAFETY: the map is read-only, and the crate's contract (README, `Dataset::open`, `Access`) is that a data file
@@ -251,8 +294,9 @@ const LOCAL: &[u64] = &[
     0x2011_bab0, // exFAT
 ];
 
+/// Whether a file is on a file system of this machine alone.
 #[cfg(target_os = "linux")]
-fn is_local(file: &File) -> bool {
+pub(crate) fn is_local(file: &File) -> bool {
     use std::os::fd::AsRawFd;
     let mut stat = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: `stat` is a valid place for one `statfs`, and zeroed, so initialised whatever the call does.
@@ -266,7 +310,7 @@ fn is_local(file: &File) -> bool {
 }
 
 #[cfg(target_os = "macos")]
-fn is_local(file: &File) -> bool {
+pub(crate) fn is_local(file: &File) -> bool {
     use std::os::fd::AsRawFd;
     let mut stat = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: as on Linux.
@@ -280,7 +324,7 @@ fn is_local(file: &File) -> bool {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn is_local(_file: &File) -> bool {
+pub(crate) fn is_local(_file: &File) -> bool {
     false
 }
 

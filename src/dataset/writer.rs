@@ -1,28 +1,32 @@
 //! Data files that appear under their names only when they are whole, with their indexes.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::crc;
 use crate::error::{Error, ErrorKind, Result};
+use crate::file;
 use crate::frame;
 use crate::index::{self, Index};
+
+use super::draft::{self, Draft};
 
 use super::names::MOST_SHARDS;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 256 << 10;
-/// Sets of more shards than this are not held open all at once.
-const HELD_OPEN: usize = 64;
+/// Sets of more shards than this part of the files that the process may hold open are not held open all at once.
+const HELD_OPEN: u64 = 4;
 
 /// Writes a data file, or a set of shards, that appears under its name only when [`finish`](DatasetWriter::finish) has
-/// been called: written to temporary names in the same folder, fsynced, renamed, then indexed.
+/// been called: written out of sight in the same folder, fsynced, named, then indexed.
 ///
-/// Dropped without `finish`, or killed, it leaves nothing under the final names. (Killed, it leaves hidden files
-/// `.tfrmap-*.tmp`, which no reader takes for data and which can be deleted.)
+/// Dropped without `finish`, or killed, it leaves nothing under the final names. Killed, it leaves nothing at all on
+/// Linux; elsewhere, and in the moment in which a file takes the place of another, hidden files `.tfrmap-*.tmp`, which
+/// no reader takes for data and which the next writer in the folder removes. (Only those of sets of more shards than a
+/// quarter of the files that the process may hold open, `.tfrmap-*.part`, stay until somebody deletes them.)
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -45,11 +49,7 @@ pub struct DatasetWriter {
 /// One file being written.
 #[derive(Debug)]
 struct Shard {
-    path: PathBuf,
-    temporary: PathBuf,
-    /// `None` while a large set is not held open.
-    file: Option<File>,
-    hold: bool,
+    draft: Draft,
     buffer: Vec<u8>,
     offsets: Vec<u64>,
     crcs: Vec<u32>,
@@ -106,9 +106,7 @@ impl DatasetWriter {
         let shard = &mut writer.shards[0];
         let io_error = |error| Error::io(&path, error);
         let mut source = File::open(&path).map_err(io_error)?.take(scan.frames.end);
-        if let Some(target) = &mut shard.file {
-            io::copy(&mut source, target).map_err(io_error)?;
-        }
+        shard.draft.copy_from(&mut source).map_err(io_error)?;
         (shard.offsets, shard.crcs, shard.end) = (scan.frames.offsets, scan.frames.crcs, scan.frames.end);
         writer.records = shard.offsets.len() as u64;
         Ok(writer)
@@ -163,20 +161,21 @@ impl DatasetWriter {
             return Err(Error::invalid("an earlier write failed, so this data set cannot be finished"));
         }
         self.shards.iter_mut().try_for_each(Shard::sync)?;
-        for shard in &self.shards {
+        for shard in &mut self.shards {
             shard.publish(self.overwrite)?;
         }
-        let mut folders: Vec<_> = self.shards.iter().filter_map(|shard| shard.path.parent()).collect();
+        let mut folders: Vec<_> = self.shards.iter().filter_map(|shard| shard.path().parent()).collect();
         folders.dedup();
         folders.into_iter().for_each(index::sync_folder);
         if self.index {
             self.shards.iter().for_each(Shard::save_index);
         }
-        Ok(self.shards.iter().map(|shard| shard.path.clone()).collect())
+        Ok(self.shards.iter().map(|shard| shard.path().to_path_buf()).collect())
     }
 
     fn start(paths: Vec<PathBuf>, overwrite: bool) -> Result<DatasetWriter> {
-        let hold = paths.len() <= HELD_OPEN;
+        let hold = paths.len() as u64 <= file::descriptor_limit() / HELD_OPEN;
+        paths.first().into_iter().for_each(|path| draft::sweep(path));
         let mut writer =
             DatasetWriter { shards: Vec::new(), records: 0, overwrite, index: true, failed: false };
         for path in paths {
@@ -200,19 +199,12 @@ impl Shard {
         if path.file_name().is_none() {
             return Err(Error::invalid("the path names no file").at_path(path));
         }
-        let temporary = temporary(&path);
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary);
-        let file = file.map_err(|error| Error::io(&path, error))?;
-        Ok(Shard {
-            path,
-            temporary,
-            file: hold.then_some(file),
-            hold,
-            buffer: Vec::new(),
-            offsets: Vec::new(),
-            crcs: Vec::new(),
-            end: 0,
-        })
+        let draft = Draft::new(path.clone(), hold).map_err(|error| Error::io(path, error))?;
+        Ok(Shard { draft, buffer: Vec::new(), offsets: Vec::new(), crcs: Vec::new(), end: 0 })
+    }
+
+    fn path(&self) -> &Path {
+        self.draft.place()
     }
 
     fn write(&mut self, payload: &[u8]) -> Result<()> {
@@ -240,61 +232,34 @@ impl Shard {
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        let at = |error| Error::io(&self.path, error);
-        match &mut self.file {
-            Some(file) => file.write_all(bytes).map_err(at),
-            None => {
-                let mut file = OpenOptions::new().append(true).open(&self.temporary).map_err(at)?;
-                file.write_all(bytes).map_err(at)?;
-                self.file = self.hold.then_some(file);
-                Ok(())
-            }
-        }
+        self.draft.write(bytes).map_err(|error| Error::io(self.path(), error))
     }
 
     fn sync(&mut self) -> Result<()> {
         self.flush()?;
-        let at = |error| Error::io(&self.path, error);
-        match &self.file {
-            Some(file) => file.sync_all().map_err(at),
-            None => {
-                let file = OpenOptions::new().append(true).open(&self.temporary).map_err(at)?;
-                file.sync_all().map_err(at)
-            }
-        }
+        self.draft.sync().map_err(|error| Error::io(self.path(), error))
     }
 
     /// Gives the file its name. An old index goes first: data without one is only slower, data with another's is not
     /// readable.
-    fn publish(&self, overwrite: bool) -> Result<()> {
-        let at = |error| Error::io(&self.path, error);
+    fn publish(&mut self, overwrite: bool) -> Result<()> {
         if overwrite {
-            index::remove_sidecar(&self.path)?;
-            return fs::rename(&self.temporary, &self.path).map_err(at);
+            index::remove_sidecar(self.path())?;
         }
-        // A link fails where the name is taken, a rename would replace it.
-        match fs::hard_link(&self.temporary, &self.path) {
-            Ok(()) => fs::remove_file(&self.temporary).map_err(at)?,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(&self.path)),
-            Err(_) if self.path.symlink_metadata().is_ok() => return Err(exists(&self.path)),
-            Err(_) => fs::rename(&self.temporary, &self.path).map_err(at)?,
+        match self.draft.publish(overwrite) {
+            Ok(()) if overwrite => Ok(()),
+            Ok(()) => index::remove_sidecar(self.path()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(self.path())),
+            Err(error) => Err(Error::io(self.path(), error)),
         }
-        index::remove_sidecar(&self.path)
     }
 
     fn save_index(&self) {
         let index = Index::from_parts(&self.offsets, &self.crcs, self.end);
-        let places = index::locate(&self.path, None);
+        let places = index::locate(self.path(), None);
         if let Err(error) = index.to_bytes().and_then(|bytes| index::save_at(&places[0], &bytes)) {
-            log::warn!("{}: the index could not be saved: {error}", self.path.display());
+            log::warn!("{}: the index could not be saved: {error}", self.path().display());
         }
-    }
-}
-
-impl Drop for Shard {
-    fn drop(&mut self) {
-        // After a rename there is nothing of this name left.
-        let _ = fs::remove_file(&self.temporary);
     }
 }
 
@@ -302,14 +267,6 @@ fn exists(path: &Path) -> Error {
     Error::new(ErrorKind::AlreadyExists, "the file exists already")
         .at_path(path)
         .with_help("choose another name, or ask to overwrite it")
-}
-
-/// A name beside `path` that no other writer uses and no reader takes for data.
-fn temporary(path: &Path) -> PathBuf {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    let name = crc::crc32c(path.file_name().unwrap_or_default().as_encoded_bytes());
-    path.with_file_name(format!(".tfrmap-{name:08x}-{}-{number}.tmp", std::process::id()))
 }
 
 fn shard_paths(prefix: &Path, n: usize) -> Result<Vec<PathBuf>> {
