@@ -98,11 +98,85 @@ def test_state_is_restored_in_and_between_epochs(numbers, remainder):
         assert seen == steps, cut
 
 
-def test_workers_of_a_loader_split_the_records(numbers):
+def through(loader, workers, **options):
+    return DataLoader(loader, batch_size=None, num_workers=workers, **options)
+
+
+def orders(loader, passes):
+    """For each pass the records in the order of the epoch that they belong to, and that epoch."""
+    seen = []
+    for _ in range(passes):
+        batches = list(loader)
+        (epoch,) = {batch.epoch for batch in batches}
+        seen.append((epoch, sorted(ids(batches))))
+    return seen
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("persistent", [False, True])
+def test_workers_of_a_loader_read_one_epoch_after_the_other(numbers, method, persistent):
     loader = Loader(tfrmap.open(numbers).shuffled(1), 3)
-    for workers in (2, 4):
-        through = DataLoader(loader, batch_size=None, num_workers=workers)
-        assert sorted(ids(through)) == list(range(40))
+    options = {"multiprocessing_context": method, "persistent_workers": persistent}
+    each = [(epoch, list(range(40))) for epoch in range(7)]
+    assert orders(through(loader, 2, **options), 3) == each[:3]
+    # Left in the middle, then other workers, then this process.
+    next(iter(through(loader, 2, **options)))
+    assert orders(through(loader, 4, **options), 1) == each[4:5]
+    assert orders(loader, 1) == each[5:6]
+    assert loader.epoch == 6
+    assert orders(through(loader, 2, **options), 1) == each[6:7]
+    loader.set_epoch(2)
+    assert orders(through(loader, 2, **options), 2) == each[2:4]
+
+
+def test_two_data_loaders_over_one_loader_do_not_mix_epochs(numbers):
+    loader = Loader(tfrmap.open(numbers).shuffled(1), 3)
+    pairs = list(zip(through(loader, 2), through(loader, 2), strict=True))
+    for side in range(2):
+        assert len({pair[side].epoch for pair in pairs}) == 1
+        assert sorted(ids(pair[side] for pair in pairs)) == list(range(40))
+    assert pairs[0][0].epoch != pairs[0][1].epoch
+
+
+def test_workers_go_on_from_a_state_and_then_with_the_next_epoch(numbers):
+    ds = tfrmap.open(numbers).shuffled(1)
+    first = Loader(ds.epoch(3), 4)
+    batches = iter(first)
+    begun = ids(next(batches) for _ in range(3))
+    again = Loader(ds, 2)
+    again.load_state_dict(first.state_dict())
+    rest, whole = orders(through(again, 2), 2)
+    assert (rest[0], sorted(begun + rest[1])) == (3, list(range(40)))
+    assert whole == (4, list(range(40)))
+
+
+def rank_with_workers(rank, loader, queue):
+    passes = orders(through(loader, 2), 2)
+    loader.set_epoch(5)
+    queue.put((rank, passes + orders(through(loader, 2), 1)))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_ranks_that_got_one_loader_count_each_for_itself(numbers, method):
+    """Else the ranks read parts of different epochs."""
+    import pickle
+
+    context = torch.multiprocessing.get_context(method)
+    queue = context.SimpleQueue()
+    loaders = [
+        pickle.loads(pickle.dumps(Loader(tfrmap.open(numbers).shuffled(1), 2, rank=rank, world_size=2, remainder="drop")))
+        for rank in range(2)
+    ]
+    processes = [context.Process(target=rank_with_workers, args=(rank, loaders[rank], queue)) for rank in range(2)]
+    for process in processes:
+        process.start()
+    answers = dict(queue.get() for _ in processes)
+    for process in processes:
+        process.join(60)
+    for epoch in range(3):
+        (one, mine), (two, theirs) = answers[0][epoch], answers[1][epoch]
+        assert one == two and not set(mine) & set(theirs)
+    assert answers[0][2][0] == 5
 
 
 def test_byte_strings_and_ragged_columns(tmp_path):

@@ -11,6 +11,7 @@ import torch.utils.data
 
 import tfrmap
 from tfrmap._batch import Batch, Ragged
+from tfrmap._passes import Passes
 
 __all__ = ["Dataset", "Loader", "collate", "tensors"]
 
@@ -81,8 +82,8 @@ class Loader(torch.utils.data.IterableDataset):
     of batches.
 
     `state_dict` and `load_state_dict` save and restore the exact place, in the middle of an epoch too, for any number of
-    ranks. In worker processes of a `DataLoader(loader, batch_size=None, num_workers=4)` each worker reads its own part; as such
-    workers start from the loader as it was, call `set_epoch` before each epoch there.
+    ranks. In worker processes of a `DataLoader(loader, batch_size=None, num_workers=4)` each worker reads its own part of the
+    epoch; there the place within it is known to the workers only.
     """
 
     def __init__(
@@ -117,6 +118,9 @@ class Loader(torch.utils.data.IterableDataset):
         }
         self._epoch = dataset.first_epoch
         self._begun = False
+        self._passes = Passes(self._epoch)
+        # By worker processes that live on from one pass to the next.
+        self._passes_in_worker = 0
         # The batches, for one of several workers, or where they are to go on.
         self._run = None
         self._share = None
@@ -129,19 +133,37 @@ class Loader(torch.utils.data.IterableDataset):
 
     @property
     def epoch(self) -> int:
-        """The epoch that is being read, or comes next."""
-        return self._epoch
+        """The epoch that is being read, or comes next (with worker processes: that was begun last)."""
+        return max(self._epoch, self._passes.next - 1) if self._passes.is_mine else self._epoch
 
     def set_epoch(self, epoch: int) -> None:
         """The epoch that the next `iter()` reads, from its start."""
+        self._go_to(epoch)
+        self._count_here().next = epoch
+
+    def _go_to(self, epoch):
         self._epoch = epoch
         self._begun = False
         self._run = self._state = None
 
+    def _count_here(self):
+        """The count of passes of this process and its workers."""
+        if not self._passes.is_mine:
+            self._passes = Passes(self._epoch + self._begun)
+        return self._passes
+
     def __iter__(self):
-        if self._begun:
-            # The epoch before was left.
-            self.set_epoch(self._epoch + 1)
+        worker = torch.utils.data.get_worker_info()
+        if worker is None:
+            epoch = self._count_here().take()
+        else:
+            epoch = self._passes.take_in_worker(worker, self._passes_in_worker)
+            self._passes_in_worker += 1
+        if epoch is None:
+            epoch = self._epoch + self._begun
+        if self._begun or epoch != self._epoch:
+            # The epoch before was left, or this process has not seen it.
+            self._go_to(epoch)
         run = self._batches()
         self._begun = True
         return self._read(run)
@@ -163,7 +185,8 @@ class Loader(torch.utils.data.IterableDataset):
             self._run = self._start(share)
             self._share = share
             self._state = None
-            if state is not None:
+            # The state of an epoch that was read to its end is that of the next one's start.
+            if state is not None and state["epoch"] == self._epoch:
                 self._run.load_state_dict(state)
         return self._run
 
@@ -190,8 +213,10 @@ class Loader(torch.utils.data.IterableDataset):
         self._state = state
         if self._batches().steps_left == 0:
             self._epoch += 1
+            self._passes.next = self._epoch
 
     def __getstate__(self):
+        self._count_here()
         state = self._state if self._run is None else self._run.state_dict()
         return {**self.__dict__, "_run": None, "_share": None, "_state": state}
 
