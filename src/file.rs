@@ -166,6 +166,21 @@ impl DataFile {
     }
 }
 
+/// Has the cache line of a byte fetched, without waiting for it. A hint, which beyond the end does nothing.
+#[inline]
+pub(crate) fn prefetch(bytes: &[u8], at: usize) {
+    let Some(byte) = bytes.get(at) else { return };
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of x86_64. A prefetch gives nothing and never faults; the address is that of a byte in a slice.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+            std::ptr::from_ref(byte).cast(),
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::hint::black_box(*byte);
+}
+
 /// Opens a regular file for reading; never waits, whatever the path is.
 pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata)> {
     let mut options = OpenOptions::new();

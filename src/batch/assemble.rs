@@ -2,33 +2,36 @@
 
 use crate::batch::buffer::Buffer;
 use crate::batch::column::{Column, Dense, Ragged};
+use crate::batch::job::Fate;
 use crate::batch::values::{ByteStrings, F16, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::example::plan::PlanColumn;
-use crate::example::row::RowValues;
+use crate::example::row::ColumnRows;
 use crate::example::{DType, DefaultValue, FeatureSpec};
 
 /// The most values of a padded column: one long record among many short ones must not fill the memory.
 const MAX_PADDED: usize = 1 << 31;
 
-/// The column that rows make, in their order, its numbers beginning at a multiple of `align` bytes; `None` for a picture
-/// column, whose pixels are no values of rows.
+/// The column that rows make, in their order: those of the first of `chunks`, then those of the second, and so on. Numbers
+/// begin at a multiple of `align` bytes.
 ///
-/// A row that is `None` is masked: zeros and empty strings in a dense column, nothing in a ragged one.
+/// `fates` has one for each row, or none at all where all rows are good. A masked row is zeros and empty strings in a dense
+/// column, nothing in a ragged one.
 ///
 /// # Errors
 /// `WrongShape` where rows of a `decode_raw` column without a shape differ in size; `InvalidArgument` where a padded column
 /// would have more than 2^31 values.
 pub(crate) fn assemble(
-    i: usize,
     column: &PlanColumn,
-    rows: &[Option<&RowValues>],
+    chunks: &[&ColumnRows],
+    fates: &[Fate],
     align: usize,
-) -> Result<Option<Column>> {
-    let rows = Rows { i, column, rows, align };
-    Ok(Some(match column.spec() {
-        FeatureSpec::Image(_) => return Ok(None),
-        FeatureSpec::Raw => rows.dense(&[]),
+) -> Result<Column> {
+    let all: usize = chunks.iter().map(|chunk| chunk.rows()).sum();
+    let skipped = fates.iter().filter(|fate| **fate == Fate::Skipped).count();
+    let rows = Rows { column, chunks, fates, len: all - skipped, align };
+    Ok(match column.spec() {
+        FeatureSpec::Image(_) | FeatureSpec::Raw => rows.dense(&[]),
         FeatureSpec::FixedLen { shape, .. } => rows.dense(shape),
         FeatureSpec::VarLen { .. } => rows.ragged(&[], rows.lengths(), None),
         FeatureSpec::Padded { shape, default, .. } => {
@@ -39,51 +42,105 @@ pub(crate) fn assemble(
         }
         FeatureSpec::Sequence { shape: Some(shape), .. } => rows.ragged(shape, rows.step_counts(), None),
         FeatureSpec::Sequence { shape: None, .. } => {
-            let steps = rows.present().flat_map(|row| row.steps(i)).copied().collect();
+            let steps = rows.iter().flatten().flat_map(Row::steps).copied().collect();
             rows.ragged(&[], rows.step_counts(), Some(steps))
         }
-    }))
+    })
 }
 
 struct Rows<'r> {
-    i: usize,
     column: &'r PlanColumn,
-    rows: &'r [Option<&'r RowValues>],
+    chunks: &'r [&'r ColumnRows],
+    fates: &'r [Fate],
+    /// The number of rows that are not skipped.
+    len: usize,
     align: usize,
 }
 
+#[derive(Clone, Copy)]
+struct Row<'r> {
+    chunk: &'r ColumnRows,
+    row: usize,
+}
+
+impl<'r> Row<'r> {
+    fn int64s(self) -> &'r [i64] {
+        self.chunk.int64s(self.row)
+    }
+
+    fn floats(self) -> &'r [f32] {
+        self.chunk.floats(self.row)
+    }
+
+    fn byte_strings(self) -> impl ExactSizeIterator<Item = &'r [u8]> {
+        self.chunk.byte_strings(self.row)
+    }
+
+    fn steps(self) -> &'r [usize] {
+        self.chunk.steps(self.row)
+    }
+}
+
 impl<'r> Rows<'r> {
-    fn present(&self) -> impl Iterator<Item = &'r RowValues> + use<'r> {
-        self.rows.iter().filter_map(|row| *row)
+    /// The rows that are not skipped; `None` for a masked one.
+    fn iter(&self) -> impl Iterator<Item = Option<Row<'r>>> + use<'r> {
+        let (chunks, fates) = (self.chunks, self.fates);
+        let all = chunks.iter().flat_map(|&chunk| (0..chunk.rows()).map(move |row| Row { chunk, row }));
+        all.enumerate().filter_map(move |(i, row)| match fates.get(i) {
+            None | Some(Fate::Good) => Some(Some(row)),
+            Some(Fate::Masked) => Some(None),
+            Some(Fate::Skipped) => None,
+        })
     }
 
     /// The number of values of a row.
-    fn len(&self, row: &RowValues) -> usize {
+    fn len(&self, row: Row<'_>) -> usize {
         match self.column.dtype() {
-            DType::Int64 => row.int64s(self.i).len(),
-            DType::Float32 => row.floats(self.i).len(),
-            _ => row.byte_strings(self.i).len(),
+            DType::Int64 => row.int64s().len(),
+            DType::Float32 => row.floats().len(),
+            _ => row.byte_strings().len(),
         }
     }
 
     fn lengths(&self) -> Vec<usize> {
-        self.rows.iter().map(|row| row.map_or(0, |row| self.len(row))).collect()
+        self.iter().map(|row| row.map_or(0, |row| self.len(row))).collect()
     }
 
     fn step_counts(&self) -> Vec<usize> {
-        self.rows.iter().map(|row| row.map_or(0, |row| row.steps(self.i).len())).collect()
+        self.iter().map(|row| row.map_or(0, |row| row.steps().len())).collect()
+    }
+
+    /// The values of all rows.
+    fn values(&self) -> Values {
+        // Of a dense column only a masked row has less.
+        let least = if self.column.is_fixed() { self.column.elements() } else { 0 };
+        if !self.fates.is_empty() {
+            return self.filled(least, None);
+        }
+        let chunks = self.chunks.iter();
+        match self.column.dtype() {
+            DType::Int64 => joined(chunks.map(|chunk| chunk.all_int64s()), self.align).into(),
+            DType::Float32 => joined(chunks.map(|chunk| chunk.all_floats()), self.align).into(),
+            _ => {
+                let all = || chunks.clone().map(|chunk| chunk.all_byte_strings());
+                let (bytes, count) =
+                    all().fold((0, 0), |(a, b), (bytes, ends)| (a + bytes.len(), b + ends.len()));
+                let mut strings = ByteStrings::with_capacity(bytes, count);
+                all().for_each(|(bytes, ends)| strings.extend(bytes, ends));
+                strings.into()
+            }
+        }
     }
 
     /// The values of all rows; a row with less than `least` is filled up with `fill`.
-    fn values(&self, least: usize, fill: Option<&DefaultValue>) -> Values {
-        let i = self.i;
+    fn filled(&self, least: usize, fill: Option<&DefaultValue>) -> Values {
         match self.column.dtype() {
             DType::Int64 => {
                 let fill = match fill {
                     Some(DefaultValue::Int64(values)) => values.first().copied().unwrap_or(0),
                     _ => 0,
                 };
-                self.numbers(least, fill, |row| row.int64s(i)).into()
+                self.numbers(least, fill, Row::int64s).into()
             }
             DType::Float32 => {
                 let fill = match fill {
@@ -91,7 +148,7 @@ impl<'r> Rows<'r> {
                     Some(DefaultValue::Int64(values)) => values.first().map_or(0.0, |&value| value as f32),
                     _ => 0.0,
                 };
-                self.numbers(least, fill, |row| row.floats(i)).into()
+                self.numbers(least, fill, Row::floats).into()
             }
             _ => {
                 let fill: &[u8] = match fill {
@@ -99,9 +156,9 @@ impl<'r> Rows<'r> {
                     _ => &[],
                 };
                 let mut strings = ByteStrings::default();
-                for row in self.rows {
+                for row in self.iter() {
                     let before = strings.len();
-                    row.iter().flat_map(|row| row.byte_strings(i)).for_each(|value| strings.push(value));
+                    row.into_iter().flat_map(Row::byte_strings).for_each(|value| strings.push(value));
                     (strings.len() - before..least).for_each(|_| strings.push(fill));
                 }
                 strings.into()
@@ -113,9 +170,9 @@ impl<'r> Rows<'r> {
         &self,
         least: usize,
         fill: T,
-        of: impl Fn(&'r RowValues) -> &'r [T],
+        of: impl Fn(Row<'r>) -> &'r [T],
     ) -> Buffer<T> {
-        let rows = || self.rows.iter().map(|row| row.map_or(&[][..], &of));
+        let rows = || self.iter().map(|row| row.map_or(&[][..], &of));
         let total = rows().map(|values| values.len().max(least)).sum();
         let mut numbers = Buffer::with_capacity(total, self.align);
         for values in rows() {
@@ -126,38 +183,36 @@ impl<'r> Rows<'r> {
     }
 
     fn dense(&self, shape: &[usize]) -> Column {
-        let values = self.values(self.column.elements(), None);
-        Column::Dense(Dense { values, shape: with_rows(&[self.rows.len()], shape), lengths: None })
+        Column::Dense(Dense { values: self.values(), shape: with_rows(&[self.len], shape), lengths: None })
     }
 
     fn ragged(&self, element: &[usize], row_lengths: Vec<usize>, step_lengths: Option<Vec<usize>>) -> Column {
-        let values = self.values(0, None);
-        Column::Ragged(Ragged { values, row_lengths, step_lengths, element: element.to_vec() })
+        Column::Ragged(Ragged { values: self.values(), row_lengths, step_lengths, element: element.to_vec() })
     }
 
     fn padded(&self, shape: &[usize], fill: Option<&DefaultValue>) -> Result<Column> {
         let element = self.column.elements();
         let lengths: Vec<usize> = self.lengths().iter().map(|values| values / element).collect();
         let longest = lengths.iter().copied().max().unwrap_or(0);
-        let total = self.rows.len().saturating_mul(longest).saturating_mul(element);
+        let total = self.len.saturating_mul(longest).saturating_mul(element);
         if total > MAX_PADDED {
             let reason = format!(
                 "padded to the {longest} elements of the longest record, the batch has {total} values"
             );
             return Err(Error::invalid(reason).with_help("read the column by var_len, or smaller batches"));
         }
-        let values = self.values(longest * element, fill);
-        let shape = with_rows(&[self.rows.len(), longest], shape);
+        let values = self.filled(longest * element, fill);
+        let shape = with_rows(&[self.len, longest], shape);
         Ok(Column::Dense(Dense { values, shape, lengths: Some(lengths) }))
     }
 
     fn decoded(&self, dtype: DType, little_endian: bool, shape: Option<&[usize]>) -> Result<Column> {
         let size = dtype.size().unwrap_or(1);
-        let first = self.present().find_map(|row| row.byte_strings(self.i).next()).map_or(0, <[u8]>::len);
+        let first = self.iter().flatten().find_map(|row| row.byte_strings().next()).map_or(0, <[u8]>::len);
         let bytes = shape.map_or(first, |_| self.column.elements() * size);
-        let mut all = Buffer::with_capacity(bytes * self.rows.len(), self.align);
-        for (r, row) in self.rows.iter().enumerate() {
-            let value = row.and_then(|row| row.byte_strings(self.i).next());
+        let mut all = Buffer::with_capacity(bytes * self.len, self.align);
+        for (r, row) in self.iter().enumerate() {
+            let value = row.and_then(|row| row.byte_strings().next());
             match value {
                 Some(value) if value.len() == bytes => all.extend(value.iter().copied()),
                 Some(value) => return Err(differs(r, value.len() / size, bytes / size)),
@@ -165,12 +220,21 @@ impl<'r> Rows<'r> {
             }
         }
         let shape = match shape {
-            Some(shape) => with_rows(&[self.rows.len()], shape),
-            None => vec![self.rows.len(), bytes / size],
+            Some(shape) => with_rows(&[self.len], shape),
+            None => vec![self.len, bytes / size],
         };
         let values = decode(all, dtype, little_endian, self.align);
         Ok(Column::Dense(Dense { values, shape, lengths: None }))
     }
+}
+
+fn joined<'c, T: Copy + Default + 'c>(
+    parts: impl Iterator<Item = &'c [T]> + Clone,
+    align: usize,
+) -> Buffer<T> {
+    let mut all = Buffer::with_capacity(parts.clone().map(<[T]>::len).sum(), align);
+    parts.for_each(|part| all.extend(part.iter().copied()));
+    all
 }
 
 fn with_rows(first: &[usize], shape: &[usize]) -> Vec<usize> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::batch::job::{Fate, Job, Row};
+use crate::dataset::ahead::Ahead;
 use crate::dataset::shards::Shards;
 use crate::error::{Error, Result};
 use crate::record::Record;
@@ -27,14 +28,16 @@ where
     F: Fn(Record) -> Result<T> + Send + Sync + 'static,
 {
     type Out = Vec<T>;
-    type Worker = ();
+    type Worker = Ahead;
     type Block = Vec<Option<T>>;
     type Parts<'b> = &'b mut [Option<T>];
     type Claim<'b> = &'b mut [Option<T>];
 
     fn begin(&mut self, _rows: usize, _batches: usize) {}
 
-    fn worker(&self) {}
+    fn worker(&self) -> Ahead {
+        Ahead::default()
+    }
 
     fn rows_per_claim(&self, rows: usize, threads: usize) -> usize {
         // What the closure costs is not known: small batches are split too.
@@ -54,15 +57,15 @@ where
         *claim = parts.split_off_mut(..rows).unwrap_or_default();
     }
 
-    fn prepare(&self, rows: &[Row]) {
-        if rows.len() > 1 {
-            self.shards.touch(rows.iter().map(|row| row.record));
+    fn prepare(&self, ahead: &mut Ahead, claim: &[Row], next: usize) {
+        if claim.len() > 1 {
+            self.shards.look_ahead(claim, |row| row.record, next, ahead);
         }
     }
 
     fn run(
         &self,
-        _worker: &mut (),
+        _ahead: &mut Ahead,
         claim: &mut &mut [Option<T>],
         i: usize,
         row: &Row,

@@ -21,6 +21,7 @@ use crate::batch::job::{Fate, Job, Row};
 use crate::batch::policy::{OnError, too_many};
 use crate::batch::read_ahead::ReadAhead;
 use crate::batch::stats::Stats;
+use crate::dataset::ahead::GROUP;
 use crate::error::{Error, ErrorKind, Result};
 
 /// How many claims per thread are in flight, if the caller does not say how many batches are to be.
@@ -311,7 +312,10 @@ impl<J: Job> Shared<J> {
             board.idle_since = Some(Instant::now());
         }
         drop(board);
-        self.ready.notify_all();
+        // Only the batch in front is waited for.
+        if slot == 0 {
+            self.ready.notify_all();
+        }
     }
 
     fn make(&self, ticket: &Ticket) -> Finished<J::Out> {
@@ -407,14 +411,15 @@ impl<'b, J: Job> Crew<'_, 'b, J> {
         let mut claim = J::Claim::default();
         let (mut bad, mut bytes) = (Vec::new(), 0);
         while let Some((first, count)) = self.claim(&mut claim) {
-            shared.job.prepare(&self.rows[first..first + count]);
+            let worker = worker
+                .get_or_insert_with(|| lock(&shared.workers).pop().unwrap_or_else(|| shared.job.worker()));
             for i in 0..count {
                 if shared.stopped.load(Ordering::Relaxed) {
                     break;
                 }
-                let worker = worker.get_or_insert_with(|| {
-                    lock(&shared.workers).pop().unwrap_or_else(|| shared.job.worker())
-                });
+                if i % GROUP == 0 {
+                    shared.job.prepare(worker, &self.rows[first..first + count], i);
+                }
                 let row = &self.rows[first + i];
                 let run = || shared.job.run(worker, &mut claim, i, row, self.epoch);
                 match catch_unwind(AssertUnwindSafe(run)) {

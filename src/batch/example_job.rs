@@ -1,5 +1,6 @@
 //! Batches of columns: each record is read, checked, parsed and decoded by one thread, into its row of the batch.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::batch::assemble::assemble;
@@ -9,58 +10,88 @@ use crate::batch::column::{Column, Dense};
 use crate::batch::contents::Batch;
 use crate::batch::job::{Fate, Job, Row};
 use crate::batch::recycler::{Memory, Pool, Recycler, SlabType};
-use crate::batch::slab::{Kept, Slab, SlabRows};
+use crate::batch::slab::{Kept, Slab, SlabRow, SlabRows};
 use crate::batch::values::Values;
+use crate::dataset::ahead::Ahead;
 use crate::dataset::shards::Shards;
 use crate::error::{Error, ErrorKind, Result};
 use crate::example::plan::Plan;
-use crate::example::row::RowValues;
-use crate::example::{FeatureSpec, Features};
-use crate::image::{Applied, AugmentKey, ImageSpec, ImageWorker, PixelType, PixelsVec};
+use crate::example::row::{ColumnRows, Walked};
+use crate::example::{DType, FeatureSpec, Features};
+use crate::image::{Applied, AugmentKey, ImageSpec, ImageWorker, PixelType, PixelsMut, PixelsVec};
 
 pub(crate) struct ExampleJob {
     shards: Arc<Shards>,
     features: Arc<Features>,
     plan: Plan,
-    pictures: Vec<Picture>,
+    /// Where each column of the plan is made.
+    places: Vec<Place>,
+    slabs: Vec<SlabColumn>,
+    /// The number of picture columns.
+    pictures: usize,
+    /// The number of columns that are made in chunks.
+    chunked: usize,
     seed: u64,
     align: usize,
     recycler: Arc<Recycler>,
-    rows: Pool<Vec<RowValues>>,
+    chunks: Pool<Vec<Chunk>>,
 }
 
-/// A picture column.
-struct Picture {
+#[derive(Clone, Copy)]
+enum Place {
+    /// A slab of numbers.
+    Numbers(usize),
+    /// A slab of pixels.
+    Picture(usize),
+    /// A column of chunks, joined when the batch is done.
+    Chunks(usize),
+    /// The payload itself, a column of chunks too.
+    Payload(usize),
+}
+
+/// A column whose rows are written where they stay.
+struct SlabColumn {
     column: usize,
-    spec: ImageSpec,
     /// The number of elements of a row; 0 where pictures keep their size.
     len: usize,
+    of: SlabType,
+    picture: Option<ImageSpec>,
+}
+
+/// The values of the rows of one claim, for each column that has no slab.
+#[derive(Default)]
+pub(crate) struct Chunk {
+    columns: Vec<ColumnRows>,
 }
 
 /// What a thread keeps.
 pub(crate) struct Worker {
+    ahead: Ahead,
     payload: Vec<u8>,
+    walked: Walked,
+    /// Where the encoded pictures of the record are in its payload.
+    encoded: Vec<Range<usize>>,
     images: ImageWorker,
 }
 
 pub(crate) struct Block {
-    values: Vec<RowValues>,
-    /// For each picture column.
-    pixels: Vec<Slab>,
+    slabs: Vec<Slab>,
+    /// For each claim.
+    chunks: Vec<Chunk>,
     /// For each row and picture column.
     applied: Vec<Applied>,
 }
 
 pub(crate) struct Parts<'b> {
-    values: &'b mut [RowValues],
-    pixels: Vec<SlabRows<'b>>,
+    slabs: Vec<SlabRows<'b>>,
+    chunks: std::slice::IterMut<'b, Chunk>,
     applied: &'b mut [Applied],
 }
 
 #[derive(Default)]
 pub(crate) struct Claim<'b> {
-    values: &'b mut [RowValues],
-    pixels: Vec<SlabRows<'b>>,
+    slabs: Vec<SlabRows<'b>>,
+    chunk: Option<&'b mut Chunk>,
     applied: &'b mut [Applied],
 }
 
@@ -72,23 +103,49 @@ impl ExampleJob {
         align: usize,
     ) -> Result<ExampleJob> {
         let plan = Plan::new(&features)?;
-        let mut pictures = Vec::new();
+        let (mut places, mut slabs) = (Vec::new(), Vec::new());
+        let (mut pictures, mut chunked) = (0, 0);
         for (column, planned) in plan.columns().iter().enumerate() {
+            let number = match (planned.spec(), planned.dtype()) {
+                (FeatureSpec::FixedLen { .. }, DType::Float32) => Some(SlabType::F32),
+                (FeatureSpec::FixedLen { .. }, DType::Int64) => Some(SlabType::I64),
+                _ => None,
+            };
             if let FeatureSpec::Image(spec) = planned.spec() {
                 spec.check().map_err(|error| error.at_feature(planned.key()))?;
                 let len = spec.shape().map_or(0, |shape| shape.iter().product());
-                pictures.push(Picture { column, spec: spec.clone(), len });
+                let of = match (spec.shape(), spec.pixel_type()) {
+                    (None, _) => SlabType::Kept,
+                    (_, PixelType::U8) => SlabType::U8,
+                    (_, PixelType::F32) => SlabType::F32,
+                };
+                places.push(Place::Picture(slabs.len()));
+                slabs.push(SlabColumn { column, len, of, picture: Some(spec.clone()) });
+                pictures += 1;
+            } else if let Some(of) = number {
+                places.push(Place::Numbers(slabs.len()));
+                slabs.push(SlabColumn { column, len: planned.elements(), of, picture: None });
+            } else {
+                places.push(match planned.spec() {
+                    FeatureSpec::Raw => Place::Payload(chunked),
+                    _ => Place::Chunks(chunked),
+                });
+                chunked += 1;
             }
         }
+        let (recycler, chunks) = (Arc::default(), Pool::new(0));
         Ok(ExampleJob {
             shards,
             features,
             plan,
+            places,
+            slabs,
             pictures,
+            chunked,
             seed,
             align,
-            recycler: Arc::default(),
-            rows: Pool::new(0),
+            recycler,
+            chunks,
         })
     }
 
@@ -100,48 +157,114 @@ impl ExampleJob {
         row: &Row,
         epoch: u64,
     ) -> Result<u64> {
-        self.shards.read_into(row.record, &mut worker.payload)?;
-        let payload = &worker.payload[..];
-        let values = &mut claim.values[i];
-        self.plan.extract(payload, values)?;
+        let columns = claim.chunk.as_mut().map_or(&mut [][..], |chunk| &mut chunk.columns);
+        columns.iter_mut().for_each(|column| column.set_rows(i));
+        let Worker { ahead, payload, walked, encoded, images } = worker;
+        if let ([Place::Payload(_)], [column]) = (&self.places[..], &mut *columns) {
+            return column.push_row(|bytes| {
+                let before = bytes.len();
+                self.shards.append(row.record, i, ahead, bytes)?;
+                Ok((bytes.len() - before) as u64)
+            });
+        }
+        payload.clear();
+        self.shards.append(row.record, i, ahead, payload)?;
+        let payload = &payload[..];
+        self.plan.walk(payload, walked)?;
+        encoded.clear();
+        for (c, place) in self.places.iter().enumerate() {
+            match *place {
+                Place::Numbers(s) => match claim.slabs[s].row(i, self.slabs[s].len) {
+                    SlabRow::F32(out) => self.plan.floats(c, payload, walked, out)?,
+                    SlabRow::I64(out) => self.plan.int64s(c, payload, walked, out)?,
+                    SlabRow::U8(_) | SlabRow::Kept(_) => {}
+                },
+                Place::Picture(_) => encoded.push(self.plan.image(c, payload, walked)?),
+                Place::Chunks(k) | Place::Payload(k) => {
+                    self.plan.push(c, payload, walked, &mut columns[k])?;
+                }
+            }
+        }
         let key = AugmentKey { seed: self.seed, epoch, record: row.record };
-        for (p, picture) in self.pictures.iter().enumerate() {
-            let bytes = values.image(picture.column, payload);
-            let pixels = &mut claim.pixels[p];
-            let applied = match pixels.row(i, picture.len) {
-                Some(out) => worker.images.run(bytes, &picture.spec, key, out),
-                None => keep(&mut worker.images, bytes, &picture.spec, key, pixels, i),
+        let pictures =
+            self.slabs.iter().enumerate().filter_map(|(s, slab)| Some((s, slab, slab.picture.as_ref()?)));
+        for (p, ((s, slab, spec), place)) in pictures.zip(encoded.iter()).enumerate() {
+            let bytes = &payload[place.clone()];
+            let applied = match claim.slabs[s].row(i, slab.len) {
+                SlabRow::U8(out) => images.run(bytes, spec, key, PixelsMut::U8(out)),
+                SlabRow::F32(out) => images.run(bytes, spec, key, PixelsMut::F32(out)),
+                SlabRow::Kept(kept) => keep(images, bytes, spec, key, kept),
+                SlabRow::I64(_) => Ok(Applied::default()),
             };
-            claim.applied[i * self.pictures.len() + p] =
-                applied.map_err(|error| error.at_feature(self.plan.columns()[picture.column].key()))?;
+            claim.applied[i * self.pictures + p] =
+                applied.map_err(|error| error.at_feature(self.plan.columns()[slab.column].key()))?;
         }
         Ok(payload.len() as u64)
     }
 
-    fn picture_column(&self, picture: &Picture, pixels: Slab, rows: &[Row]) -> Result<Column> {
-        let (values, shape) = match pixels {
-            Slab::U8(values) => (Values::from(values), picture.spec.shape()),
-            Slab::F32(values) => (Values::from(values), picture.spec.shape()),
-            Slab::Kept(kept) => {
-                let shapes =
-                    || kept.iter().map(|kept| kept.shape).enumerate().filter(|(_, shape)| *shape != [0; 3]);
-                let first = shapes().next();
-                let shape = first.map_or([0, 0, usize::from(picture.spec.channels)], |(_, shape)| shape);
-                if let (Some((one, _)), Some((two, other))) =
-                    (first, shapes().find(|(_, other)| *other != shape))
-                {
-                    return Err(self.sizes_differ(&rows[one], shape, &rows[two], other));
-                }
-                let len = shape.iter().product::<usize>();
-                let values = match picture.spec.pixel_type() {
-                    PixelType::U8 => Values::from(joined(&kept, |row| &row.u8s, len, self.align)),
-                    PixelType::F32 => Values::from(joined(&kept, |row| &row.f32s, len, self.align)),
-                };
-                (values, Some(shape))
+    /// Takes skipped rows out, and makes masked ones zeros.
+    fn settle(&self, block: &mut Block, rows: &mut Vec<Row>, fates: &[Fate]) {
+        let pictures = self.pictures;
+        let mut kept = 0;
+        for row in 0..rows.len() {
+            if fates[row] == Fate::Skipped {
+                continue;
             }
+            if kept != row {
+                rows[kept] = rows[row];
+                for (slab, of) in block.slabs.iter_mut().zip(&self.slabs) {
+                    slab.move_row(row, kept, of.len);
+                }
+                block.applied.copy_within(row * pictures..(row + 1) * pictures, kept * pictures);
+            }
+            if fates[row] == Fate::Masked {
+                rows[kept].place.valid = false;
+                for (slab, of) in block.slabs.iter_mut().zip(&self.slabs) {
+                    slab.blacken(kept, of.len);
+                }
+                block.applied[kept * pictures..(kept + 1) * pictures].fill(Applied::default());
+            }
+            kept += 1;
+        }
+        rows.truncate(kept);
+        block.applied.truncate(kept * pictures);
+        for (slab, of) in block.slabs.iter_mut().zip(&self.slabs) {
+            slab.truncate(kept, of.len);
+        }
+    }
+
+    /// The column of a slab.
+    fn slab_column(&self, of: &SlabColumn, slab: Slab, rows: &[Row]) -> Result<Column> {
+        let shape = match (&of.picture, self.plan.columns()[of.column].spec()) {
+            (Some(spec), _) => spec.shape().unwrap_or_default().to_vec(),
+            (None, FeatureSpec::FixedLen { shape, .. }) => shape.clone(),
+            _ => Vec::new(),
         };
-        let shape = [&[rows.len()], &shape.unwrap_or_default()[..]].concat();
+        let (values, shape) = match (slab, &of.picture) {
+            (Slab::U8(values), _) => (Values::from(values), shape),
+            (Slab::F32(values), _) => (Values::from(values), shape),
+            (Slab::I64(values), _) => (Values::from(values), shape),
+            (Slab::Kept(kept), Some(spec)) => self.kept_column(&kept, spec, rows)?,
+            (Slab::Kept(_), None) => return Err(Error::invalid("pictures of no column")),
+        };
+        let shape = [&[rows.len()], &shape[..]].concat();
         Ok(Column::Dense(Dense { values, shape, lengths: None }))
+    }
+
+    /// Pictures that have kept their size, and the shape of each.
+    fn kept_column(&self, kept: &[Kept], spec: &ImageSpec, rows: &[Row]) -> Result<(Values, Vec<usize>)> {
+        let shapes = || kept.iter().map(|kept| kept.shape).enumerate().filter(|(_, shape)| *shape != [0; 3]);
+        let first = shapes().next();
+        let shape = first.map_or([0, 0, usize::from(spec.channels)], |(_, shape)| shape);
+        if let (Some((one, _)), Some((two, other))) = (first, shapes().find(|(_, other)| *other != shape)) {
+            return Err(self.sizes_differ(&rows[one], shape, &rows[two], other));
+        }
+        let len = shape.iter().product::<usize>();
+        let values = match spec.pixel_type() {
+            PixelType::U8 => Values::from(joined(kept, |row| &row.u8s, len, self.align)),
+            PixelType::F32 => Values::from(joined(kept, |row| &row.f32s, len, self.align)),
+        };
+        Ok((values, shape.to_vec()))
     }
 
     fn sizes_differ(&self, one: &Row, one_shape: [usize; 3], two: &Row, two_shape: [usize; 3]) -> Error {
@@ -158,9 +281,13 @@ impl ExampleJob {
     }
 
     /// Where pictures were cut and mirrored: y, x, height, width, and 0 or 1.
-    fn applied_columns(&self, p: usize, applied: &[Applied]) -> [(Vec<u8>, Column, Option<usize>); 2] {
-        let key = self.plan.columns()[self.pictures[p].column].key();
-        let of_column = || applied.iter().skip(p).step_by(self.pictures.len());
+    fn applied_columns(
+        &self,
+        key: &[u8],
+        p: usize,
+        applied: &[Applied],
+    ) -> [(Vec<u8>, Column, Option<usize>); 2] {
+        let of_column = || applied.iter().skip(p).step_by(self.pictures);
         let crops: Vec<i64> = of_column().flat_map(|applied| applied.crop.map(i64::from)).collect();
         let flips: Vec<i64> = of_column().map(|applied| i64::from(applied.flipped)).collect();
         let rows = flips.len();
@@ -181,13 +308,8 @@ fn keep(
     bytes: &[u8],
     spec: &ImageSpec,
     key: AugmentKey,
-    pixels: &mut SlabRows<'_>,
-    i: usize,
+    kept: &mut Kept,
 ) -> Result<Applied> {
-    let SlabRows::Kept(rows) = pixels else {
-        return Err(Error::invalid("the batch has no row for the picture"));
-    };
-    let kept = &mut rows[i];
     let out = match spec.pixel_type() {
         PixelType::U8 => PixelsVec::U8(&mut kept.u8s),
         PixelType::F32 => PixelsVec::F32(&mut kept.f32s),
@@ -221,65 +343,66 @@ impl Job for ExampleJob {
     type Claim<'b> = Claim<'b>;
 
     fn begin(&mut self, rows: usize, batches: usize) {
-        let memory = |picture: &Picture| {
-            let of = match (picture.len, picture.spec.pixel_type()) {
-                (0, _) => SlabType::Kept,
-                (_, PixelType::U8) => SlabType::U8,
-                (_, PixelType::F32) => SlabType::F32,
-            };
-            Memory::new(of, rows.saturating_mul(picture.len), self.align, batches)
-        };
-        self.recycler = Arc::new(Recycler::new(self.pictures.iter().map(memory).collect()));
-        self.rows = Pool::new(batches);
+        let memory =
+            |slab: &SlabColumn| Memory::new(slab.of, rows.saturating_mul(slab.len), self.align, batches);
+        self.recycler = Arc::new(Recycler::new(self.slabs.iter().map(memory).collect()));
+        self.chunks = Pool::new(batches);
     }
 
     fn worker(&self) -> Worker {
-        Worker { payload: Vec::new(), images: ImageWorker::new() }
+        Worker {
+            ahead: Ahead::default(),
+            payload: Vec::new(),
+            walked: Walked::default(),
+            encoded: Vec::new(),
+            images: ImageWorker::new(),
+        }
     }
 
     fn rows_per_claim(&self, _rows: usize, _threads: usize) -> usize {
-        match self.pictures.is_empty() {
-            true => (CLAIM_BYTES / self.shards.mean_record_bytes().max(1)).max(1) as usize,
-            false => 1,
+        match self.pictures {
+            0 => (CLAIM_BYTES / self.shards.mean_record_bytes().max(1)).max(1) as usize,
+            _ => 1,
         }
     }
 
     fn block(&self, rows: &[Row]) -> Result<Block> {
-        let pixels = |(p, picture): (usize, &Picture)| {
-            self.recycler.slab(p, rows.len(), picture.len).ok_or_else(|| {
-                let (rows, shape) = (rows.len(), picture.spec.shape().unwrap_or_default());
-                Error::invalid(format!("a batch of {rows} pictures of {shape:?} does not fit into memory"))
+        let slab = |(s, slab): (usize, &SlabColumn)| {
+            self.recycler.slab(s, rows.len(), slab.len).ok_or_else(|| {
+                let (rows, len) = (rows.len(), slab.len);
+                Error::invalid(format!("a batch of {rows} rows of {len} values does not fit into memory"))
+                    .at_feature(self.plan.columns()[slab.column].key())
             })
         };
-        let mut values = self.rows.take().unwrap_or_default();
-        values.resize_with(rows.len(), RowValues::default);
+        let mut chunks = self.chunks.take().unwrap_or_default();
+        chunks.resize_with(rows.len().div_ceil(self.rows_per_claim(0, 0)), Chunk::default);
+        chunks.iter_mut().for_each(|chunk| chunk.columns.resize_with(self.chunked, ColumnRows::default));
         Ok(Block {
-            values,
-            pixels: self.pictures.iter().enumerate().map(pixels).collect::<Result<_>>()?,
-            applied: vec![Applied::default(); rows.len() * self.pictures.len()],
+            slabs: self.slabs.iter().enumerate().map(slab).collect::<Result<_>>()?,
+            chunks,
+            applied: vec![Applied::default(); rows.len() * self.pictures],
         })
     }
 
     fn parts<'b>(&self, block: &'b mut Block) -> Parts<'b> {
         Parts {
-            values: &mut block.values,
-            pixels: block.pixels.iter_mut().map(Slab::rows).collect(),
+            slabs: block.slabs.iter_mut().map(Slab::rows).collect(),
+            chunks: block.chunks.iter_mut(),
             applied: &mut block.applied,
         }
     }
 
     fn claim<'b>(&self, parts: &mut Parts<'b>, rows: usize, claim: &mut Claim<'b>) {
-        let columns = self.pictures.len();
-        claim.values = parts.values.split_off_mut(..rows).unwrap_or_default();
-        claim.applied = parts.applied.split_off_mut(..rows * columns).unwrap_or_default();
-        claim.pixels.clear();
-        let split = parts.pixels.iter_mut().zip(&self.pictures);
-        claim.pixels.extend(split.map(|(pixels, picture)| pixels.split_off(rows, picture.len)));
+        claim.chunk = parts.chunks.next();
+        claim.applied = parts.applied.split_off_mut(..rows * self.pictures).unwrap_or_default();
+        claim.slabs.clear();
+        let split = parts.slabs.iter_mut().zip(&self.slabs);
+        claim.slabs.extend(split.map(|(rest, slab)| rest.split_off(rows, slab.len)));
     }
 
-    fn prepare(&self, rows: &[Row]) {
-        if rows.len() > 1 {
-            self.shards.touch(rows.iter().map(|row| row.record));
+    fn prepare(&self, worker: &mut Worker, claim: &[Row], next: usize) {
+        if claim.len() > 1 {
+            self.shards.look_ahead(claim, |row| row.record, next, &mut worker.ahead);
         }
     }
 
@@ -295,52 +418,33 @@ impl Job for ExampleJob {
     }
 
     fn finish(&self, mut block: Block, mut rows: Vec<Row>, fates: Vec<Fate>, epoch: u64) -> Result<Batch> {
-        let columns = self.pictures.len();
-        let mut kept = 0;
-        for row in 0..rows.len() {
-            if fates[row] == Fate::Skipped {
-                continue;
-            }
-            if kept != row {
-                rows[kept] = rows[row];
-                block.values.swap(kept, row);
-                for (pixels, picture) in block.pixels.iter_mut().zip(&self.pictures) {
-                    pixels.move_row(row, kept, picture.len);
-                }
-                block.applied.copy_within(row * columns..(row + 1) * columns, kept * columns);
-            }
-            if fates[row] == Fate::Masked {
-                rows[kept].place.valid = false;
-                for (pixels, picture) in block.pixels.iter_mut().zip(&self.pictures) {
-                    pixels.blacken(kept, picture.len);
-                }
-                block.applied[kept * columns..(kept + 1) * columns].fill(Applied::default());
-            }
-            kept += 1;
+        // A claim whose last rows are bad, or were not run, has a shorter chunk.
+        for (chunk, claimed) in block.chunks.iter_mut().zip(rows.chunks(self.rows_per_claim(0, 0))) {
+            chunk.columns.iter_mut().for_each(|column| column.set_rows(claimed.len()));
         }
-        let masked: Vec<bool> =
-            fates.iter().filter(|fate| **fate != Fate::Skipped).map(|f| *f == Fate::Masked).collect();
-        rows.truncate(kept);
-        block.applied.truncate(kept * columns);
-        let values: Vec<Option<&RowValues>> =
-            block.values.iter().zip(&masked).map(|(values, masked)| (!masked).then_some(values)).collect();
+        self.settle(&mut block, &mut rows, &fates);
+        let fates = if fates.iter().all(|fate| *fate == Fate::Good) { &[][..] } else { &fates };
         let mut made = Vec::with_capacity(self.plan.columns().len());
-        let mut pixels = block.pixels.into_iter().zip(&self.pictures).enumerate();
-        for (i, planned) in self.plan.columns().iter().enumerate() {
+        let mut slabs = block.slabs.into_iter();
+        let mut pictures = 0;
+        for (planned, place) in self.plan.columns().iter().zip(&self.places) {
             let key = planned.key().to_vec();
-            if let Some(column) = assemble(i, planned, &values, self.align)? {
-                made.push((key, column, None));
-            } else if let Some((p, (mut pixels, picture))) = pixels.next() {
-                pixels.truncate(kept, picture.len);
-                let column =
-                    self.picture_column(picture, pixels, &rows).map_err(|error| error.at_feature(&key))?;
-                made.push((key, column, Some(p)));
-                if picture.spec.is_augmented() {
-                    made.extend(self.applied_columns(p, &block.applied));
+            if let Place::Chunks(k) | Place::Payload(k) = *place {
+                let chunks: Vec<&ColumnRows> = block.chunks.iter().map(|chunk| &chunk.columns[k]).collect();
+                made.push((key, assemble(planned, &chunks, fates, self.align)?, None));
+            } else if let (Place::Numbers(s) | Place::Picture(s), Some(slab)) = (*place, slabs.next()) {
+                let of = &self.slabs[s];
+                let column = self.slab_column(of, slab, &rows).map_err(|error| error.at_feature(&key))?;
+                made.push((key.clone(), column, Some(s)));
+                if let Some(spec) = &of.picture {
+                    if spec.is_augmented() {
+                        made.extend(self.applied_columns(&key, pictures, &block.applied));
+                    }
+                    pictures += 1;
                 }
             }
         }
-        self.rows.put(block.values);
+        self.chunks.put(block.chunks);
         Ok(Batch::new(made, rows, epoch, self.features.clone(), self.shards.clone(), self.recycler.clone()))
     }
 

@@ -1,6 +1,8 @@
 //! What is done for each record: the part of the pipeline that differs between pictures, closures and tests.
 
 use crate::batch::steps::Place;
+#[cfg(doc)]
+use crate::dataset::ahead::GROUP;
 use crate::error::{Error, Result};
 
 /// A row to be made.
@@ -50,8 +52,8 @@ pub(crate) trait Job: Send + Sync + 'static {
     /// Moves the memory of the next rows into `claim`, replacing what is there.
     fn claim<'b>(&self, parts: &mut Self::Parts<'b>, rows: usize, claim: &mut Self::Claim<'b>);
 
-    /// Told the rows of a claim before they are run.
-    fn prepare(&self, rows: &[Row]);
+    /// Told that row `next` of a claim is run next, before the first one and then each [`GROUP`] rows.
+    fn prepare(&self, worker: &mut Self::Worker, claim: &[Row], next: usize);
 
     /// Does the work for row `i` of the claim; gives the number of payload bytes.
     fn run(

@@ -1,12 +1,11 @@
 //! Records that are already in memory, as columns.
 
 use crate::batch::assemble::assemble;
-use crate::batch::column::{Column, Dense};
-use crate::batch::values::ByteStrings;
+use crate::batch::column::Column;
 use crate::error::Result;
 use crate::example::Features;
 use crate::example::plan::Plan;
-use crate::example::row::RowValues;
+use crate::example::row::{ColumnRows, Walked};
 
 impl Features {
     /// The columns of payloads that are already in memory, in the order of the features: `tf.io.parse_example`. Pictures
@@ -27,23 +26,22 @@ impl Features {
     /// ```
     pub fn parse<P: AsRef<[u8]>>(&self, payloads: &[P]) -> Result<Vec<(Vec<u8>, Column)>> {
         let plan = Plan::new(self)?;
-        let mut rows = vec![RowValues::default(); payloads.len()];
-        for (i, (row, payload)) in rows.iter_mut().zip(payloads).enumerate() {
-            plan.extract(payload.as_ref(), row).map_err(|error| error.at_record(i as u64))?;
-        }
-        let borrowed: Vec<_> = rows.iter().map(Some).collect();
-        let columns = plan.columns().iter().enumerate().map(|(i, column)| {
-            let values = match assemble(i, column, &borrowed, 1)? {
-                Some(values) => values,
-                None => {
-                    let pictures =
-                        rows.iter().zip(payloads).map(|(row, payload)| row.image(i, payload.as_ref()));
-                    let values = pictures.collect::<ByteStrings>().into();
-                    Column::Dense(Dense { values, shape: vec![rows.len()], lengths: None })
+        let mut walked = Walked::default();
+        let mut columns = vec![ColumnRows::default(); plan.columns().len()];
+        for (i, payload) in payloads.iter().enumerate() {
+            let payload = payload.as_ref();
+            let mut read = || -> Result<()> {
+                plan.walk(payload, &mut walked)?;
+                for (c, rows) in columns.iter_mut().enumerate() {
+                    plan.push(c, payload, &walked, rows)?;
                 }
+                Ok(())
             };
-            Ok((column.key().to_vec(), values))
-        });
-        columns.collect()
+            read().map_err(|error| error.at_record(i as u64))?;
+        }
+        let columns = plan.columns().iter().zip(&columns);
+        columns
+            .map(|(column, rows)| Ok((column.key().to_vec(), assemble(column, &[rows], &[], 1)?)))
+            .collect()
     }
 }

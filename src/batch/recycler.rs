@@ -77,6 +77,7 @@ pub(crate) struct Memory {
 enum Buffers {
     U8(Pool<Buffer<u8>>),
     F32(Pool<Buffer<f32>>),
+    I64(Pool<Buffer<i64>>),
     /// Rows have memory of their own.
     Kept,
 }
@@ -86,6 +87,7 @@ enum Buffers {
 pub(crate) enum SlabType {
     U8,
     F32,
+    I64,
     /// Pictures whose size is not known before they are decoded.
     Kept,
 }
@@ -96,6 +98,7 @@ impl Memory {
         let buffers = match of {
             SlabType::U8 => Buffers::U8(Pool::new(most)),
             SlabType::F32 => Buffers::F32(Pool::new(most)),
+            SlabType::I64 => Buffers::I64(Pool::new(most)),
             SlabType::Kept => Buffers::Kept,
         };
         Memory { len, align, buffers }
@@ -113,6 +116,7 @@ impl Recycler {
         Some(match &memory.buffers {
             Buffers::U8(pool) => Slab::U8(memory.take(pool, rows.checked_mul(len)?)?),
             Buffers::F32(pool) => Slab::F32(memory.take(pool, rows.checked_mul(len)?)?),
+            Buffers::I64(pool) => Slab::I64(memory.take(pool, rows.checked_mul(len)?)?),
             Buffers::Kept => Slab::kept(rows),
         })
     }
@@ -123,6 +127,7 @@ impl Recycler {
         match (&memory.buffers, values) {
             (Buffers::U8(pool), Values::UInt8(buffer)) => memory.put(pool, buffer),
             (Buffers::F32(pool), Values::Float32(buffer)) => memory.put(pool, buffer),
+            (Buffers::I64(pool), Values::Int64(buffer)) => memory.put(pool, buffer),
             _ => {}
         }
     }

@@ -49,6 +49,18 @@ impl ByteStrings {
         self.iter().map(<[u8]>::to_vec).collect()
     }
 
+    /// Room for so many bytes and byte strings.
+    pub(crate) fn with_capacity(bytes: usize, count: usize) -> ByteStrings {
+        ByteStrings { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(count) }
+    }
+
+    /// Byte strings that lie one behind the other, and the end of each.
+    pub(crate) fn extend(&mut self, bytes: &[u8], ends: &[usize]) {
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.ends.extend(ends.iter().map(|end| before + end));
+    }
+
     pub(crate) fn push(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
         self.ends.push(self.bytes.len());

@@ -1,5 +1,6 @@
 //! Data sets: files in order, what is chosen of them, and the writing of them.
 
+pub(crate) mod ahead;
 mod draft;
 mod names;
 mod paths;

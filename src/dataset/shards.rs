@@ -66,31 +66,6 @@ impl Shards {
         self.stores[shard].get(i)
     }
 
-    /// The payload, verified, in `buf`.
-    #[inline]
-    pub(crate) fn read_into(&self, record: u64, buf: &mut Vec<u8>) -> Result<()> {
-        let (shard, i) = self.locate(record);
-        self.stores[shard].read_into(i, buf)
-    }
-
-    /// Has the begin of small records in the processor's cache when they are read: their misses then overlap.
-    pub(crate) fn touch(&self, records: impl Iterator<Item = u64>) {
-        const AT_ONCE: usize = 16;
-        let mut spans = [None; AT_ONCE];
-        let mut records = records.peekable();
-        while records.peek().is_some() {
-            let mut count = 0;
-            for record in records.by_ref().take(AT_ONCE) {
-                let (shard, i) = self.locate(record);
-                spans[count] = self.stores[shard].span(i).ok().map(|span| (shard, span));
-                count += 1;
-            }
-            for (shard, span) in spans[..count].iter().flatten() {
-                self.stores[*shard].touch(*span);
-            }
-        }
-    }
-
     /// Adds the place of a record to an error about its contents.
     #[cold]
     pub(crate) fn place(&self, error: Error, record: u64) -> Error {

@@ -7,7 +7,7 @@ use crate::example::dtype::DType;
 use crate::example::features::{DefaultValue, FeatureSpec, Features, elements};
 use crate::example::found::{self, Found, Kind};
 use crate::example::keys::KeyIndex;
-use crate::example::row::RowValues;
+use crate::example::row::{ColumnRows, Walked};
 use crate::example::runs::{Run, Runs};
 use crate::example::view::say_once_that_lists_are_not_seen;
 use crate::example::walk::{FoundList, Steps, Visitor, walk};
@@ -57,6 +57,11 @@ impl PlanColumn {
         }
     }
 
+    /// True where every row has one value for each element of the shape.
+    pub(crate) fn is_fixed(&self) -> bool {
+        matches!(self.spec, FeatureSpec::FixedLen { .. } | FeatureSpec::Raw)
+    }
+
     /// The kind of feature that this column is read from.
     fn kind(&self) -> Kind {
         match self.dtype() {
@@ -101,68 +106,146 @@ impl Plan {
         &self.columns
     }
 
-    /// Reads a payload: checks all of it, and puts the values of each column into `row`. Pictures stay where they are,
-    /// see [`RowValues::image`]. Allocates nothing once `row` has held records as large.
+    /// Walks over a payload: checks all of it, and notes where each column's values are. Allocates nothing once `walked` has
+    /// been used.
     ///
     /// An entry without a list counts as absent, so that an earlier one of the same key stands, as in TensorFlow.
     ///
     /// # Errors
-    /// `MalformedProto` with the byte within the payload; `MissingFeature`, `WrongKind` and `WrongShape` with the key.
-    pub(crate) fn extract(&self, payload: &[u8], row: &mut RowValues) -> Result<()> {
-        row.clear(self.columns.len());
-        if self.parses {
-            if self.lists.is_empty() {
-                let mut visitor = FeaturesOnly { plan: self, found: &mut row.found, lists: false };
-                walk(payload, &mut visitor).map_err(|malformed| malformed.into_error())?;
-                if visitor.lists {
-                    say_once_that_lists_are_not_seen();
-                }
-            } else {
-                let mut visitor = WithLists { plan: self, found: &mut row.found, lists: &mut row.lists };
-                walk(payload, &mut visitor).map_err(|malformed| malformed.into_error())?;
+    /// `MalformedProto` with the byte within the payload.
+    pub(crate) fn walk(&self, payload: &[u8], walked: &mut Walked) -> Result<()> {
+        walked.clear(self.columns.len());
+        if !self.parses {
+            return Ok(());
+        }
+        if self.lists.is_empty() {
+            let mut visitor = FeaturesOnly { plan: self, found: &mut walked.found, lists: false };
+            walk(payload, &mut visitor).map_err(|malformed| malformed.into_error())?;
+            if visitor.lists {
+                say_once_that_lists_are_not_seen();
             }
+            return Ok(());
         }
-        for (i, column) in self.columns.iter().enumerate() {
-            self.fill(i, column, payload, row).map_err(|error| error.at_feature(&column.key))?;
-        }
-        Ok(())
+        let mut visitor = WithLists { plan: self, found: &mut walked.found, lists: &mut walked.lists };
+        walk(payload, &mut visitor).map_err(|malformed| malformed.into_error())
     }
 
-    fn fill(&self, i: usize, column: &PlanColumn, payload: &[u8], row: &mut RowValues) -> Result<()> {
-        match &column.spec {
-            FeatureSpec::Raw => row.push_bytes(payload),
-            FeatureSpec::Sequence { shape, .. } => {
-                if let Some(list) = row.lists[i] {
-                    fill_steps(column, shape.is_some(), &list, payload, row)?;
-                }
+    /// The place of the encoded picture of image column `i` in a payload that was walked over.
+    ///
+    /// # Errors
+    /// `MissingFeature`, `WrongKind` and `WrongShape` with the key.
+    pub(crate) fn image(&self, i: usize, payload: &[u8], walked: &Walked) -> Result<Range<usize>> {
+        let column = &self.columns[i];
+        let image = || match found(column, walked.found[i])? {
+            Some(found) => one_value(&found, payload),
+            None => Err(missing(column)),
+        };
+        image().map_err(|error| error.at_feature(&column.key))
+    }
+
+    /// Puts the values of fixed-length column `i` where they belong: as many as the column's shape has.
+    ///
+    /// # Errors
+    /// As [`image`](Plan::image).
+    #[inline]
+    pub(crate) fn floats(&self, i: usize, payload: &[u8], walked: &Walked, out: &mut [f32]) -> Result<()> {
+        let column = &self.columns[i];
+        let mut left = out;
+        let mut floats = || {
+            if let Some(found) = fixed(column, walked.found[i])? {
+                each_floats(&found, payload, |fours| {
+                    let part = left.split_off_mut(..fours.len()).unwrap_or_default();
+                    part.iter_mut().zip(fours).for_each(|(to, four)| *to = f32::from_le_bytes(*four));
+                });
+                return Ok(());
             }
-            spec => {
-                let found = row.found[i].filter(|found| found.kind != Kind::None);
-                let Some(found) = found else {
-                    fill_missing(column, row)?;
-                    row.end_column(i);
-                    return Ok(());
-                };
-                check_kind(column, &found)?;
-                match spec {
-                    FeatureSpec::Image(_) => row.set_image(i, one_value(&found, payload)?),
-                    FeatureSpec::DecodeRaw { .. } => {
-                        fill_raw(spec, column, one_value(&found, payload)?, payload, row)?
-                    }
-                    FeatureSpec::FixedLen { .. } if found.count != column.elements => {
-                        return Err(wrong_shape(found.count, column.elements));
-                    }
-                    FeatureSpec::Padded { .. } if !found.count.is_multiple_of(column.elements) => {
-                        let whole = found.count.next_multiple_of(column.elements);
-                        return Err(wrong_shape(found.count, whole));
-                    }
-                    _ => push_values(&found, payload, row),
-                }
+            match default(column)? {
+                DefaultValue::Int64(values) => repeat(left, values, |value| *value as f32),
+                DefaultValue::Float(values) => repeat(left, values, |value| *value),
+                DefaultValue::Bytes(_) => {}
             }
-        }
-        row.end_column(i);
+            Ok(())
+        };
+        floats().map_err(|error: Error| error.at_feature(&column.key))
+    }
+
+    /// As [`floats`](Plan::floats), for integers.
+    ///
+    /// # Errors
+    /// As [`image`](Plan::image).
+    #[inline]
+    pub(crate) fn int64s(&self, i: usize, payload: &[u8], walked: &Walked, out: &mut [i64]) -> Result<()> {
+        let column = &self.columns[i];
+        let mut int64s = || {
+            if let Some(found) = fixed(column, walked.found[i])? {
+                let mut left = out.iter_mut();
+                each_int64(&found, payload, |value| {
+                    if let Some(to) = left.next() {
+                        *to = value;
+                    }
+                });
+            } else if let DefaultValue::Int64(values) = default(column)? {
+                repeat(out, values, |value| *value);
+            }
+            Ok(())
+        };
+        int64s().map_err(|error: Error| error.at_feature(&column.key))
+    }
+
+    /// Puts the values of column `i` behind the rows of `rows`, as one more row; of a picture, its encoded bytes. Allocates
+    /// nothing once `rows` has held as much. On error, values may be left behind that belong to no row.
+    ///
+    /// # Errors
+    /// As [`image`](Plan::image).
+    pub(crate) fn push(
+        &self,
+        i: usize,
+        payload: &[u8],
+        walked: &Walked,
+        rows: &mut ColumnRows,
+    ) -> Result<()> {
+        let column = &self.columns[i];
+        push_row(i, column, payload, walked, rows).map_err(|error| error.at_feature(&column.key))?;
+        rows.end_row();
         Ok(())
     }
+}
+
+fn push_row(
+    i: usize,
+    column: &PlanColumn,
+    payload: &[u8],
+    walked: &Walked,
+    rows: &mut ColumnRows,
+) -> Result<()> {
+    match &column.spec {
+        FeatureSpec::Raw => rows.push_bytes(payload),
+        FeatureSpec::Sequence { shape, .. } => {
+            if let Some(list) = walked.lists[i] {
+                fill_steps(column, shape.is_some(), &list, payload, rows)?;
+            }
+        }
+        spec => {
+            let Some(found) = found(column, walked.found[i])? else {
+                return fill_missing(column, rows);
+            };
+            match spec {
+                FeatureSpec::Image(_) => rows.push_bytes(&payload[one_value(&found, payload)?]),
+                FeatureSpec::DecodeRaw { .. } => {
+                    fill_raw(spec, column, one_value(&found, payload)?, payload, rows)?
+                }
+                FeatureSpec::FixedLen { .. } if found.count != column.elements => {
+                    return Err(wrong_shape(found.count, column.elements));
+                }
+                FeatureSpec::Padded { .. } if !found.count.is_multiple_of(column.elements) => {
+                    let whole = found.count.next_multiple_of(column.elements);
+                    return Err(wrong_shape(found.count, whole));
+                }
+                _ => push_values(&found, payload, rows),
+            }
+        }
+    }
+    Ok(())
 }
 
 struct FeaturesOnly<'r> {
@@ -215,6 +298,26 @@ fn note(plan: &Plan, slots: &mut [Option<Found>], entry: Cursor<'_>) -> Parse<()
     Ok(())
 }
 
+/// What a column is read from, if it is there.
+#[inline]
+fn found(column: &PlanColumn, found: Option<Found>) -> Result<Option<Found>> {
+    let found = found.filter(|found| found.kind != Kind::None);
+    if let Some(found) = &found {
+        check_kind(column, found)?;
+    }
+    Ok(found)
+}
+
+/// As [`found`], of as many values as the column's shape has.
+#[inline]
+fn fixed(column: &PlanColumn, walked: Option<Found>) -> Result<Option<Found>> {
+    match found(column, walked)? {
+        Some(found) if found.count != column.elements => Err(wrong_shape(found.count, column.elements)),
+        found => Ok(found),
+    }
+}
+
+#[inline]
 fn check_kind(column: &PlanColumn, found: &Found) -> Result<()> {
     let expected = column.kind();
     match found.kind == expected {
@@ -255,64 +358,79 @@ fn one_value(found: &Found, payload: &[u8]) -> Result<Range<usize>> {
     Err(wrong_shape(found.count, 1))
 }
 
-/// What a column gets from a record that lacks its feature.
-fn fill_missing(column: &PlanColumn, row: &mut RowValues) -> Result<()> {
+/// What a fixed-length column gets from a record that lacks its feature.
+fn default(column: &PlanColumn) -> Result<&DefaultValue> {
     match &column.spec {
-        FeatureSpec::VarLen { .. } | FeatureSpec::Padded { .. } => Ok(()),
-        FeatureSpec::FixedLen { dtype, default: Some(default), .. } if !default.is_empty() => {
-            let repeat = if default.len() == column.elements { 1 } else { column.elements };
-            for _ in 0..repeat {
-                match default {
-                    DefaultValue::Int64(values) if *dtype == DType::Float32 => {
-                        row.floats.extend(values.iter().map(|&value| value as f32));
-                    }
-                    DefaultValue::Int64(values) => row.int64s.extend_from_slice(values),
-                    DefaultValue::Float(values) => row.floats.extend_from_slice(values),
-                    DefaultValue::Bytes(values) => values.iter().for_each(|value| row.push_bytes(value)),
-                }
-            }
-            Ok(())
-        }
+        FeatureSpec::FixedLen { default: Some(default), .. } if !default.is_empty() => Ok(default),
         _ => Err(missing(column)),
     }
 }
 
-fn push_values(found: &Found, payload: &[u8], row: &mut RowValues) {
-    let runs = Runs::new(found, payload);
+/// The values, as often as they fit.
+fn repeat<T, U>(out: &mut [U], values: &[T], convert: impl Fn(&T) -> U) {
+    out.iter_mut().zip(values.iter().cycle()).for_each(|(to, value)| *to = convert(value));
+}
+
+/// What a column gets from a record that lacks its feature.
+fn fill_missing(column: &PlanColumn, rows: &mut ColumnRows) -> Result<()> {
+    if let FeatureSpec::VarLen { .. } | FeatureSpec::Padded { .. } = column.spec {
+        return Ok(());
+    }
+    let (default, count) = (default(column)?, column.elements);
+    match default {
+        DefaultValue::Int64(values) if column.dtype() == DType::Float32 => {
+            rows.floats.extend(values.iter().cycle().take(count).map(|&value| value as f32));
+        }
+        DefaultValue::Int64(values) => rows.int64s.extend(values.iter().cycle().take(count)),
+        DefaultValue::Float(values) => rows.floats.extend(values.iter().cycle().take(count)),
+        DefaultValue::Bytes(values) => {
+            values.iter().cycle().take(count).for_each(|value| rows.push_bytes(value));
+        }
+    }
+    Ok(())
+}
+
+fn push_values(found: &Found, payload: &[u8], rows: &mut ColumnRows) {
     match found.kind {
         Kind::Bytes => {
-            for run in runs {
+            for run in Runs::new(found, payload) {
                 if let Run::Length(value) = run {
-                    row.push_bytes(value.rest());
+                    rows.push_bytes(value.rest());
                 }
             }
         }
-        Kind::Float => {
-            for run in runs {
-                match run {
-                    Run::Length(packed) => {
-                        let (fours, _) = packed.rest().as_chunks::<4>();
-                        row.floats.extend(fours.iter().map(|four| f32::from_le_bytes(*four)));
-                    }
-                    Run::Fixed32(four) => row.floats.push(f32::from_le_bytes(four)),
-                    Run::Varint(_) => {}
-                }
-            }
-        }
-        Kind::Int64 => {
-            for run in runs {
-                match run {
-                    Run::Length(mut packed) => {
-                        while let (false, Ok(value)) = (packed.at_end(), packed.varint()) {
-                            row.int64s.push(value.cast_signed());
-                        }
-                    }
-                    Run::Varint(value) => row.int64s.push(value.cast_signed()),
-                    Run::Fixed32(_) => {}
-                }
-            }
-        }
+        Kind::Float => each_floats(found, payload, |fours| {
+            rows.floats.extend(fours.iter().map(|four| f32::from_le_bytes(*four)));
+        }),
+        Kind::Int64 => each_int64(found, payload, |value| rows.int64s.push(value)),
         Kind::None => {}
+    }
+}
+
+/// The floats of a feature, as many at a time as lie one behind the other.
+#[inline]
+fn each_floats(found: &Found, payload: &[u8], mut take: impl FnMut(&[[u8; 4]])) {
+    for run in Runs::new(found, payload) {
+        match run {
+            Run::Length(packed) => take(packed.rest().as_chunks::<4>().0),
+            Run::Fixed32(four) => take(&[four]),
+            Run::Varint(_) => {}
+        }
+    }
+}
+
+#[inline]
+fn each_int64(found: &Found, payload: &[u8], mut take: impl FnMut(i64)) {
+    for run in Runs::new(found, payload) {
+        match run {
+            Run::Length(mut packed) => {
+                while let (false, Ok(value)) = (packed.at_end(), packed.varint()) {
+                    take(value.cast_signed());
+                }
+            }
+            Run::Varint(value) => take(value.cast_signed()),
+            Run::Fixed32(_) => {}
+        }
     }
 }
 
@@ -322,7 +440,7 @@ fn fill_steps(
     fixed: bool,
     list: &FoundList,
     payload: &[u8],
-    row: &mut RowValues,
+    rows: &mut ColumnRows,
 ) -> Result<()> {
     for found in Steps::new(list, payload) {
         if found.kind != Kind::None {
@@ -331,8 +449,8 @@ fn fill_steps(
         if fixed && found.count != column.elements {
             return Err(wrong_shape(found.count, column.elements));
         }
-        push_values(&found, payload, row);
-        row.steps.push(found.count);
+        push_values(&found, payload, rows);
+        rows.steps.push(found.count);
     }
     Ok(())
 }
@@ -342,7 +460,7 @@ fn fill_raw(
     column: &PlanColumn,
     place: Range<usize>,
     payload: &[u8],
-    row: &mut RowValues,
+    rows: &mut ColumnRows,
 ) -> Result<()> {
     let FeatureSpec::DecodeRaw { dtype, shape, fixed_length, .. } = spec else { return Ok(()) };
     let size = dtype.size().unwrap_or(1);
@@ -359,6 +477,6 @@ fn fill_raw(
     if shape.is_some() && length / size != column.elements {
         return Err(wrong_shape(length / size, column.elements));
     }
-    row.push_bytes_padded(bytes, length);
+    rows.push_bytes_padded(bytes, length);
     Ok(())
 }

@@ -1,18 +1,30 @@
-//! The values of one record.
+//! The values of records: what a walk found in one, and what columns hold of several.
 
 use std::ops::Range;
 
 use crate::example::found::Found;
 use crate::example::walk::FoundList;
 
-/// The values that a [`Plan`](crate::example::Plan) read from one record, column by column. To be used again and
+/// What the walk over one payload found, for each column of a [`Plan`](crate::example::plan::Plan). To be used again and
 /// again: it keeps its memory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RowValues {
-    /// What the walk found, for each column.
+pub(crate) struct Walked {
     pub(super) found: Vec<Option<Found>>,
     pub(super) lists: Vec<Option<FoundList>>,
-    /// The values of all columns of each kind, one column behind the other.
+}
+
+impl Walked {
+    pub(super) fn clear(&mut self, columns: usize) {
+        self.found.clear();
+        self.found.resize(columns, None);
+        self.lists.clear();
+        self.lists.resize(columns, None);
+    }
+}
+
+/// The values of one column of some records, row by row. Keeps its memory when it is cleared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ColumnRows {
     pub(super) int64s: Vec<i64>,
     pub(super) floats: Vec<f32>,
     bytes: Vec<u8>,
@@ -20,32 +32,34 @@ pub(crate) struct RowValues {
     ends: Vec<usize>,
     /// The number of values of each step of sequences.
     pub(super) steps: Vec<usize>,
-    columns: Vec<RowColumn>,
+    rows: Vec<RowEnd>,
 }
 
-/// The ends of a column's values; they start where those of the column before end.
-#[derive(Clone, Debug, Default)]
-struct RowColumn {
+/// Where a row's values end; they start where those of the row before end.
+#[derive(Clone, Copy, Debug, Default)]
+struct RowEnd {
     int64s: usize,
     floats: usize,
     ends: usize,
     steps: usize,
-    image: Range<usize>,
 }
 
-impl RowValues {
-    pub(super) fn clear(&mut self, columns: usize) {
-        self.found.clear();
-        self.found.resize(columns, None);
-        self.lists.clear();
-        self.lists.resize(columns, None);
-        self.int64s.clear();
-        self.floats.clear();
-        self.bytes.clear();
-        self.ends.clear();
-        self.steps.clear();
-        self.columns.clear();
-        self.columns.resize(columns, RowColumn::default());
+impl ColumnRows {
+    /// Makes it `rows` rows long: what is behind them goes, also what was pushed and not ended; rows that lack are empty.
+    pub(crate) fn set_rows(&mut self, rows: usize) {
+        self.rows.truncate(rows);
+        let end = self.rows.last().copied().unwrap_or_default();
+        self.rows.resize(rows, end);
+        self.int64s.truncate(end.int64s);
+        self.floats.truncate(end.floats);
+        self.ends.truncate(end.ends);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+        self.steps.truncate(end.steps);
+    }
+
+    /// The number of rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.len()
     }
 
     pub(super) fn push_bytes(&mut self, value: &[u8]) {
@@ -61,84 +75,99 @@ impl RowValues {
         self.ends.push(end);
     }
 
-    pub(super) fn set_image(&mut self, column: usize, place: Range<usize>) {
-        self.columns[column].image = place;
+    /// A row of one byte string, which `append` puts behind the others.
+    #[inline]
+    pub(crate) fn push_row<T, E>(
+        &mut self,
+        append: impl FnOnce(&mut Vec<u8>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let appended = append(&mut self.bytes)?;
+        self.ends.push(self.bytes.len());
+        self.end_row();
+        Ok(appended)
     }
 
-    /// What was pushed since the last column belongs to this one.
-    pub(super) fn end_column(&mut self, column: usize) {
-        let image = std::mem::take(&mut self.columns[column].image);
-        self.columns[column] = RowColumn {
+    /// What was pushed since the last row ended is a row.
+    #[inline]
+    pub(super) fn end_row(&mut self) {
+        self.rows.push(RowEnd {
             int64s: self.int64s.len(),
             floats: self.floats.len(),
             ends: self.ends.len(),
             steps: self.steps.len(),
-            image,
-        };
+        });
     }
 
-    fn range(&self, column: usize, end: impl Fn(&RowColumn) -> usize) -> Range<usize> {
-        let start = column.checked_sub(1).map_or(0, |before| end(&self.columns[before]));
-        start..end(&self.columns[column])
+    fn range(&self, row: usize, end: impl Fn(&RowEnd) -> usize) -> Range<usize> {
+        let start = row.checked_sub(1).map_or(0, |before| end(&self.rows[before]));
+        start..end(&self.rows[row])
     }
 
-    /// The encoded picture of an image column, within the payload that was read.
-    pub(crate) fn image<'a>(&self, column: usize, payload: &'a [u8]) -> &'a [u8] {
-        &payload[self.columns[column].image.clone()]
+    /// The integers of a row.
+    pub(crate) fn int64s(&self, row: usize) -> &[i64] {
+        &self.int64s[self.range(row, |row| row.int64s)]
     }
 
-    /// The integers of a column.
-    pub(crate) fn int64s(&self, column: usize) -> &[i64] {
-        &self.int64s[self.range(column, |column| column.int64s)]
+    /// The floats of a row.
+    pub(crate) fn floats(&self, row: usize) -> &[f32] {
+        &self.floats[self.range(row, |row| row.floats)]
     }
 
-    /// The floats of a column.
-    pub(crate) fn floats(&self, column: usize) -> &[f32] {
-        &self.floats[self.range(column, |column| column.floats)]
-    }
-
-    /// The byte strings of a column.
-    pub(crate) fn byte_strings(&self, column: usize) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.range(column, |column| column.ends).map(|i| {
+    /// The byte strings of a row.
+    pub(crate) fn byte_strings(&self, row: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.range(row, |row| row.ends).map(|i| {
             let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
             &self.bytes[start..self.ends[i]]
         })
     }
 
-    /// The number of values of each step of a sequence column.
-    pub(crate) fn steps(&self, column: usize) -> &[usize] {
-        &self.steps[self.range(column, |column| column.steps)]
+    /// The number of values of each step of a row of a sequence column.
+    pub(crate) fn steps(&self, row: usize) -> &[usize] {
+        &self.steps[self.range(row, |row| row.steps)]
+    }
+
+    /// The integers of all rows.
+    pub(crate) fn all_int64s(&self) -> &[i64] {
+        &self.int64s
+    }
+
+    /// The floats of all rows.
+    pub(crate) fn all_floats(&self) -> &[f32] {
+        &self.floats
+    }
+
+    /// The byte strings of all rows, one behind the other, and the end of each.
+    pub(crate) fn all_byte_strings(&self) -> (&[u8], &[usize]) {
+        (&self.bytes, &self.ends)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::RowValues;
+    use super::{ColumnRows, Walked};
     use crate::example::plan::Plan;
     use crate::example::{DType, Features, SequenceExampleBuilder, proto};
 
-    impl RowValues {
-        /// Where each part of the row lies, and how much it can hold.
-        fn memory(&self) -> [(usize, usize); 8] {
+    impl ColumnRows {
+        /// Where each part lies, and how much it can hold.
+        fn memory(&self) -> [(usize, usize); 6] {
             fn of<T>(part: &Vec<T>) -> (usize, usize) {
                 (part.as_ptr().addr(), part.capacity())
             }
             [
-                of(&self.found),
-                of(&self.lists),
                 of(&self.int64s),
                 of(&self.floats),
                 of(&self.bytes),
                 of(&self.ends),
                 of(&self.steps),
-                of(&self.columns),
+                of(&self.rows),
             ]
         }
     }
 
     /// Fear: the hot path allocates for each record.
     #[test]
-    fn a_row_that_is_used_again_keeps_its_memory() {
+    fn rows_that_are_used_again_keep_their_memory() {
         let features = Features::new()
             .fixed_len::<i64>("label", [])
             .var_len::<f32>("box")
@@ -155,18 +184,30 @@ mod tests {
         let steps = [1, 2].map(|i| proto::Feature::int64_list([i, i]));
         let payload = SequenceExampleBuilder::new().context(context).list("steps", steps).encode();
         let plan = Plan::new(&features).unwrap();
-        let mut row = RowValues::default();
-        plan.extract(&payload, &mut row).unwrap();
-        let memory = row.memory();
+        let (mut walked, mut columns) = (Walked::default(), vec![ColumnRows::default(); 6]);
+        let mut memory = Vec::new();
         for _ in 0..3 {
-            plan.extract(&payload, &mut row).unwrap();
-            assert_eq!(row.memory(), memory);
+            for row in 0..2 {
+                plan.walk(&payload, &mut walked).unwrap();
+                for (i, column) in columns.iter_mut().enumerate() {
+                    column.set_rows(row);
+                    plan.push(i, &payload, &walked, column).unwrap();
+                }
+            }
+            let now: Vec<_> = columns.iter().map(ColumnRows::memory).collect();
+            assert!(memory.is_empty() || memory == now);
+            memory = now;
         }
-        assert_eq!(row.int64s(0), [1]);
-        assert_eq!(row.floats(1), [1.0, 2.0]);
-        assert_eq!(row.byte_strings(2).collect::<Vec<_>>(), [b"a".as_slice(), b"bc"]);
-        assert_eq!(row.byte_strings(3).collect::<Vec<_>>(), [b"1234"]);
-        assert_eq!(row.floats(4), [0.5; 3]);
-        assert_eq!((row.int64s(5), row.steps(5)), (&[1, 1, 2, 2][..], &[2, 2][..]));
+        assert_eq!(columns[0].int64s(1), [1]);
+        assert_eq!(columns[1].floats(1), [1.0, 2.0]);
+        assert_eq!(columns[2].byte_strings(1).collect::<Vec<_>>(), [b"a".as_slice(), b"bc"]);
+        assert_eq!(columns[3].byte_strings(1).collect::<Vec<_>>(), [b"1234"]);
+        assert_eq!(columns[4].floats(1), [0.5; 3]);
+        assert_eq!((columns[5].int64s(1), columns[5].steps(1)), (&[1, 1, 2, 2][..], &[2, 2][..]));
+        // A row that was begun and not ended leaves nothing; rows that lack are empty.
+        columns[1].floats.push(9.0);
+        columns[1].set_rows(3);
+        assert_eq!((columns[1].floats(1), columns[1].floats(2)), (&[1.0, 2.0][..], &[][..]));
+        assert_eq!(columns[1].all_floats().len(), 4);
     }
 }

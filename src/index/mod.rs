@@ -14,7 +14,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::{Access, DataFile};
+use crate::file::{self, Access, DataFile};
 use crate::frame;
 
 pub use build::{BuildEvent, BuildReport, BuildStatus, IndexBuilder};
@@ -225,6 +225,16 @@ impl Index {
             return Err(format::corrupt("has an entry that is no frame of the file").at_record(i));
         }
         Ok(Entry { offset, end, crc })
+    }
+
+    /// Has the entry of record `i` in the processor's cache soon, without waiting for it.
+    #[inline]
+    pub(crate) fn prefetch(&self, i: u64) {
+        if let (Some(bytes), true) = (self.bytes(), i < self.header.count) {
+            let offsets = format::HEADER_LEN + 8 * i as usize;
+            let crc = format::HEADER_LEN + 8 * (self.header.count as usize + 1) + 4 * i as usize;
+            [offsets, offsets + 15, crc].into_iter().for_each(|at| file::prefetch(bytes, at));
+        }
     }
 
     /// Checks the body against its checksum. Reads it all.

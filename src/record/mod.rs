@@ -1,5 +1,6 @@
 //! Records: of an indexed file at random, or of a stream one after the other; and the writing of them.
 
+mod ahead;
 mod inflate;
 mod options;
 mod owned;
@@ -10,6 +11,7 @@ mod store;
 mod verify;
 mod writer;
 
+pub(crate) use ahead::Located;
 pub use options::{MissingIndex, OpenOptions, Verify};
 pub use owned::Record;
 pub use reader::RecordReader;

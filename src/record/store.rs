@@ -43,7 +43,7 @@ pub struct Store {
     data_len: u64,
     checksum: u32,
     access: Access,
-    verify: Verify,
+    pub(super) verify: Verify,
     index: IndexPlace,
     opened: OnceLock<Arc<Opened>>,
 }
@@ -54,7 +54,7 @@ enum IndexPlace {
 }
 
 /// An open file: the store's own, or one held for the time of a read.
-enum Held<'a> {
+pub(super) enum Held<'a> {
     Own(&'a Arc<Opened>),
     InTurn(Arc<Opened>),
 }
@@ -203,7 +203,7 @@ impl Store {
         let at = |error: Error| self.place(error, i).at_offset(entry.offset);
         let Some(all) = opened.data().mapped().filter(|_| opened.is_permanent()) else {
             let mut payload = Vec::new();
-            self.read_entry(&opened, entry, &mut payload).map_err(at)?;
+            append(&opened, self.verify, entry, &mut payload).map_err(at)?;
             return Ok(Record::owned(self.path.clone(), payload, i, entry.offset));
         };
         let frame = touch(opened.data(), all, entry).map_err(at)?;
@@ -245,22 +245,8 @@ impl Store {
     /// # Errors
     /// As [`Store::get`].
     pub fn read_into(&self, i: u64, buf: &mut Vec<u8>) -> Result<()> {
-        let opened = self.opened().map_err(|error| self.place(error, i))?;
-        let entry = self.entry(&opened, i)?;
-        self.read_entry(&opened, entry, buf).map_err(|error| self.place(error, i).at_offset(entry.offset))
-    }
-
-    /// Reads the begin of a frame in a map and forgets it: several such calls in a row wait for memory only once.
-    #[inline]
-    pub(crate) fn touch(&self, span: Span) {
-        if let Ok(opened) = self.opened()
-            && let Some(all) = opened.data().mapped()
-        {
-            let footer = span.offset + (HEADER_LEN as u64) + span.payload_len;
-            for at in [span.offset, span.offset.saturating_add(64), footer] {
-                std::hint::black_box(all.get(at as usize).copied());
-            }
-        }
+        buf.clear();
+        self.append(i, buf)
     }
 
     /// Whether these bytes of the data file are in memory; `None` where that cannot be told.
@@ -286,13 +272,14 @@ impl Store {
         for i in 0..self.len {
             let entry = self.entry(&opened, i)?;
             let at = |error: Error| self.place(error, i).at_offset(entry.offset);
-            read(&opened, Verify::Full, entry, &mut buf).map_err(at)?;
+            buf.clear();
+            append(&opened, Verify::Full, entry, &mut buf).map_err(at)?;
         }
         Ok(())
     }
 
     #[inline]
-    fn entry(&self, opened: &Opened, i: u64) -> Result<Entry> {
+    pub(super) fn entry(&self, opened: &Opened, i: u64) -> Result<Entry> {
         if i >= self.len {
             let reason = format!("there is no record {i}, the file has {}", self.len);
             return Err(Error::invalid(reason).at_path(&*self.path));
@@ -300,18 +287,14 @@ impl Store {
         opened.index().entry(i).map_err(|error| self.place(error, i))
     }
 
-    fn read_entry(&self, opened: &Opened, entry: Entry, buf: &mut Vec<u8>) -> Result<()> {
-        read(opened, self.verify, entry, buf)
-    }
-
     #[cold]
-    fn place(&self, error: Error, i: u64) -> Error {
+    pub(super) fn place(&self, error: Error, i: u64) -> Error {
         error.at_path(&*self.path).at_record(i)
     }
 
     /// The open file, with its first and last frame found to be as indexed.
     #[inline]
-    fn opened(&self) -> Result<Held<'_>> {
+    pub(super) fn opened(&self) -> Result<Held<'_>> {
         let held = match self.opened.get() {
             Some(opened) => Held::Own(opened),
             None => self.open_now()?,
@@ -459,29 +442,26 @@ fn split(frame: &[u8]) -> (&[u8], &[u8], u32) {
     (header, payload, footer.first_chunk().copied().map_or(0, u32::from_le_bytes))
 }
 
-fn read(opened: &Opened, verify: Verify, entry: Entry, buf: &mut Vec<u8>) -> Result<()> {
-    let data = opened.data();
+/// Reads a payload behind what is in `buf`, and verifies it there. On error there may be anything behind it.
+#[inline]
+pub(super) fn append(opened: &Opened, verify: Verify, entry: Entry, buf: &mut Vec<u8>) -> Result<()> {
+    let (data, start) = (opened.data(), buf.len());
     if let Some(all) = data.mapped() {
         let (header, payload, footer) = split(touch(data, all, entry)?);
-        buf.clear();
-        reserve(buf, payload.len())?;
+        buf.try_reserve(payload.len()).map_err(|_| too_large())?;
         buf.extend_from_slice(payload);
-        return check(opened, verify, entry, header, buf, footer);
+        return check(opened, verify, entry, header, &buf[start..], footer);
     }
     // Payload and footer first: they bring the header's page in with them.
     let len = usize::try_from(entry.end - entry.offset).map_err(|_| too_large())? - HEADER_LEN;
-    reserve(buf, len)?;
-    buf.resize(len, 0);
-    data.read_at(buf, entry.offset + HEADER_LEN as u64)?;
+    buf.try_reserve(len).map_err(|_| too_large())?;
+    buf.resize(start + len, 0);
+    data.read_at(&mut buf[start..], entry.offset + HEADER_LEN as u64)?;
     let mut header = [0; HEADER_LEN];
     data.read_at(&mut header, entry.offset)?;
     let footer = buf.last_chunk().copied().map_or(0, u32::from_le_bytes);
-    buf.truncate(len - FOOTER_LEN);
-    check(opened, verify, entry, &header, buf, footer)
-}
-
-fn reserve(buf: &mut Vec<u8>, len: usize) -> Result<()> {
-    buf.try_reserve(len.saturating_sub(buf.len())).map_err(|_| too_large())
+    buf.truncate(start + len - FOOTER_LEN);
+    check(opened, verify, entry, &header, &buf[start..], footer)
 }
 
 #[cold]

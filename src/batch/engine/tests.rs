@@ -61,7 +61,7 @@ impl Job for Numbers {
         *claim = parts.split_off_mut(..rows).unwrap();
     }
 
-    fn prepare(&self, _rows: &[Row]) {}
+    fn prepare(&self, _worker: &mut (), _claim: &[Row], _next: usize) {}
 
     fn run(&self, _: &mut (), claim: &mut &mut [u64], i: usize, row: &Row, _epoch: u64) -> Result<u64> {
         (self.work)(row.record)?;
