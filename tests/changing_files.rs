@@ -90,7 +90,7 @@ fn child_loses_the_permission() {
         let fresh_set = Dataset::open_with(&options, [&fresh]).unwrap();
         used_set.get(0).unwrap();
         for path in [&used, &fresh] {
-            fs::set_permissions(path, fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
         }
         if fs::File::open(&used).is_ok() {
             println!("MAY READ EVERYTHING");
