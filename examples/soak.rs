@@ -231,14 +231,16 @@ impl std::fmt::Display for Sample {
 fn drift(samples: &[Sample]) -> Result<(), Box<dyn Error>> {
     let third = samples.len() / 3;
     if third == 0 {
-        return Ok(println!("too short to compare"));
+        println!("too short to compare");
+        return Ok(());
     }
     let median = |samples: &[Sample], of: fn(&Sample) -> u64| {
         let mut values: Vec<u64> = samples.iter().map(of).collect();
         values.sort_unstable();
         values[values.len() / 2]
     };
-    let figures: [(&str, fn(&Sample) -> u64, u64); 4] = [
+    type Figure = (&'static str, fn(&Sample) -> u64, u64);
+    let figures: [Figure; 4] = [
         ("MB", |sample| sample.rss_mb, 8),
         ("descriptors", |sample| sample.descriptors, 4),
         ("maps", |sample| sample.maps, 40),

@@ -208,8 +208,18 @@ fn damaged_sidecars_have_names() {
     let random: Vec<u8> = (0..500_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let empty = case_bytes("idx/X06_empty_index.idx");
     assert!(empty.is_empty());
-    let cases: [(&[u8], &str); 7] = [
+    // Whole by itself, but it would make the data an empty set, silently.
+    let no_records = {
+        let mut bytes = [&whole[..40], &(framed(&payloads).len() as u64).to_le_bytes()].concat();
+        bytes[16..24].copy_from_slice(&0_u64.to_le_bytes());
+        let crc = crc32c::crc32c(&bytes[..36]);
+        bytes[36..40].copy_from_slice(&crc.to_le_bytes());
+        let crc = crc32c::crc32c(&bytes[40..]);
+        [bytes, crc.to_le_bytes().to_vec()].concat()
+    };
+    let cases: [(&[u8], &str); 8] = [
         (&empty, "IndexCorrupt"),
+        (&no_records, "IndexCorrupt"),
         (&whole[..whole.len() / 2], "IndexCorrupt"),
         (&whole[..whole.len() - 1], "IndexCorrupt"),
         (&random, "IndexCorrupt"),

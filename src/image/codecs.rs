@@ -7,7 +7,7 @@ use ::image::error::{ImageError, LimitErrorKind};
 use ::image::{ColorType, ImageDecoder};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::image::decode::{DecodeOptions, check_size};
+use crate::image::decode::{DecodeOptions, check_size, reserve, zeros};
 use crate::image::decode_png;
 use crate::image::exif::{orientation_of_jpeg, orientation_of_tiff, turn};
 use crate::image::format::Format;
@@ -75,6 +75,7 @@ pub(crate) fn jpeg_options(bytes: &[u8], options: &DecodeOptions) -> Result<(jpe
 pub(crate) fn wrap_jpeg(error: jpeg::Error) -> Error {
     let kind = match &error {
         jpeg::Error::TooLarge { .. } => ErrorKind::ImageTooLarge,
+        jpeg::Error::OutOfMemory => ErrorKind::Io(std::io::ErrorKind::OutOfMemory),
         // The only option that can be refused here is gray of four inks.
         jpeg::Error::Unsupported { .. } | jpeg::Error::Options { .. } => ErrorKind::UnsupportedImage,
         _ => ErrorKind::ImageDecode,
@@ -129,7 +130,7 @@ fn read(
     {
         orientation = orientation_of_tiff(&tiff);
     }
-    let mut raw = vec![0; decoder.total_bytes() as usize];
+    let mut raw = zeros(decoder.total_bytes())?;
     decoder.read_image(&mut raw).map_err(|error| wrap(format, error))?;
     if format == Format::Gif && options.channels != 4 && color == ColorType::Rgba8 {
         // Transparent pixels of a first frame show nothing: black.
@@ -145,18 +146,18 @@ fn read(
             return Err(Error::new(ErrorKind::UnsupportedImage, reason));
         }
     };
-    convert(raw, channels, options.channels.into(), out);
+    convert(raw, channels, options.channels.into(), out)?;
     Ok(([height, width], orientation))
 }
 
 /// From 1 to 4 channels as decoded to 1, 3 or 4 as wanted.
-pub(crate) fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) {
+pub(crate) fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) -> Result<()> {
     if from == to {
         *out = raw;
-        return;
+        return Ok(());
     }
     out.clear();
-    out.reserve(raw.len() / from * to);
+    reserve(out, raw.len() / from * to)?;
     for pixel in raw.chunks_exact(from) {
         let (r, g, b) =
             if from < 3 { (pixel[0], pixel[0], pixel[0]) } else { (pixel[0], pixel[1], pixel[2]) };
@@ -166,6 +167,7 @@ pub(crate) fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) {
             _ => out.extend([r, g, b, if from == 2 { pixel[1] } else { 255 }]),
         }
     }
+    Ok(())
 }
 
 /// The alpha of a BMP of 32 bits, which the decoder leaves out and TensorFlow keeps.

@@ -116,6 +116,23 @@ pub(crate) fn check_size(height: u32, width: u32, limits: &Limits) -> Result<()>
     Ok(())
 }
 
+/// Room for `len` elements in an empty vector.
+pub(crate) fn reserve<T>(out: &mut Vec<T>, len: usize) -> Result<()> {
+    out.try_reserve_exact(len.saturating_sub(out.len())).map_err(|_| too_large())
+}
+
+/// So many zeros.
+pub(crate) fn zeros(len: u64) -> Result<Vec<u8>> {
+    let len = usize::try_from(len).map_err(|_| too_large())?;
+    // Asked for first; then taken as zeros of the system's, which cost nothing until they are used.
+    Vec::<u8>::new().try_reserve_exact(len).map_err(|_| too_large())?;
+    Ok(vec![0; len])
+}
+
+fn too_large() -> Error {
+    Error::new(ErrorKind::Io(std::io::ErrorKind::OutOfMemory), "the picture does not fit into memory")
+}
+
 /// Runs a codec; a panic inside it becomes an error.
 pub(crate) fn guarded<T>(codec: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(codec)).unwrap_or_else(|panic| {

@@ -6,7 +6,7 @@ use ::png::{ColorType, DecodeOptions as PngOptions, Decoder, DecodingError, Limi
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::image::codecs::{clean, convert, gray};
-use crate::image::decode::{DecodeOptions, check_size};
+use crate::image::decode::{DecodeOptions, check_size, zeros};
 use crate::image::exif::orientation_of_tiff;
 
 /// Decodes into `out`; returns height and width, and the EXIF orientation if asked for.
@@ -30,7 +30,7 @@ pub(crate) fn decode(bytes: &[u8], options: &DecodeOptions, out: &mut Vec<u8>) -
     let (color, depth) = reader.output_color_type();
     let size = reader.output_buffer_size();
     let size = size.ok_or_else(|| Error::new(ErrorKind::ImageTooLarge, "PNG: too large for this machine"))?;
-    let mut raw = vec![0; size];
+    let mut raw = zeros(size as u64)?;
     reader.next_frame(&mut raw).map_err(wrap)?;
     reader.finish().map_err(wrap)?;
     let channels = match color {
@@ -57,7 +57,7 @@ pub(crate) fn decode(bytes: &[u8], options: &DecodeOptions, out: &mut Vec<u8>) -
         }
         raw.truncate(half);
     }
-    convert(raw, channels, options.channels.into(), out);
+    convert(raw, channels, options.channels.into(), out)?;
     Ok(([height, width], orientation))
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::image::augment::{AugmentKey, Window};
 use crate::image::codecs::{Codecs, jpeg_options, wrap_jpeg};
-use crate::image::decode::{DecodeOptions, Image, guarded, recognise};
+use crate::image::decode::{DecodeOptions, Image, guarded, recognise, reserve};
 use crate::image::exif::orientation_of_jpeg;
 use crate::image::fit::{Applied, Geometry};
 use crate::image::format::Format;
@@ -102,10 +102,12 @@ impl ImageWorker {
             let elements = shape.iter().product();
             let out = match (out, spec.dtype) {
                 (PixelsVec::U8(out), PixelType::U8) => {
+                    reserve(out, elements)?;
                     out.resize(elements, 0);
                     PixelsMut::U8(out)
                 }
                 (PixelsVec::F32(out), PixelType::F32) => {
+                    reserve(out, elements)?;
                     out.resize(elements, 0.0);
                     PixelsMut::F32(out)
                 }

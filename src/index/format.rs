@@ -2,6 +2,7 @@
 
 use crate::crc;
 use crate::error::{Error, ErrorKind, Result};
+use crate::frame;
 
 /// The first eight bytes of every sidecar. No text and no TFRecord begins so.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89TFRI\r\n\n";
@@ -48,6 +49,11 @@ impl Header {
             return Err(corrupt("has a header that no version writes"));
         }
         let header = Header { count: read_u64(header, 16), data_len: read_u64(header, 24) };
+        // Frames cover the data, and none is shorter than this.
+        let least = header.count.checked_mul(frame::OVERHEAD);
+        if least.is_none_or(|least| least > header.data_len) || header.count == 0 && header.data_len != 0 {
+            return Err(corrupt("has a count that does not fit the data"));
+        }
         if header.file_len() != Some(file_len) {
             return Err(corrupt("has another length than its header says"));
         }

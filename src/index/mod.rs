@@ -279,7 +279,12 @@ impl Index {
         match &self.body {
             Body::Memory(bytes) => Ok(bytes.clone()),
             Body::File(file) => {
-                let mut bytes = vec![0; file.len() as usize];
+                let mut bytes = Vec::new();
+                let len =
+                    usize::try_from(file.len()).ok().filter(|&len| bytes.try_reserve_exact(len).is_ok());
+                let kind = ErrorKind::Io(std::io::ErrorKind::OutOfMemory);
+                let len = len.ok_or_else(|| Error::new(kind, "the index does not fit into memory"))?;
+                bytes.resize(len, 0);
                 file.read_at(&mut bytes, 0)?;
                 Ok(bytes)
             }

@@ -1,5 +1,6 @@
 //! The coefficients of a whole picture, for files with several scans.
 
+use super::error::Error;
 use super::frame::{COEFFICIENTS, Component};
 
 /// The coefficients of a component, with the blocks that fill up MCUs.
@@ -11,15 +12,19 @@ pub(super) struct Coefficients {
 
 impl Coefficients {
     /// Room for a component, all zero.
-    pub(super) fn lay_out(&mut self, component: &Component) {
+    pub(super) fn lay_out(&mut self, component: &Component) -> Result<(), Error> {
         self.cols = component.padded_cols;
         let length = component.padded_cols * component.padded_rows * COEFFICIENTS;
         if self.data.capacity() < length {
+            // Asked for first: what a header claims must not end the process. Zeros of the system's cost nothing until used.
+            self.data = Vec::new();
+            Vec::<i16>::new().try_reserve_exact(length).map_err(|_| Error::OutOfMemory)?;
             self.data = vec![0; length];
         } else {
             self.data.clear();
             self.data.resize(length, 0);
         }
+        Ok(())
     }
 
     #[inline(always)]

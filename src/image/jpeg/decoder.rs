@@ -50,12 +50,18 @@ pub(super) trait Target {
 struct IntoVec<'a> {
     out: &'a mut Vec<u8>,
     row_bytes: usize,
+    /// Some row had no room.
+    full: bool,
 }
 
 impl Target for IntoVec<'_> {
     fn room(&mut self, y: usize) -> Option<&mut [u8]> {
         let end = (y + 1) * self.row_bytes;
         if self.out.len() < end {
+            if self.full || self.out.try_reserve(end - self.out.len()).is_err() {
+                self.full = true;
+                return None;
+            }
             self.out.resize(end, 0);
         }
         Some(&mut self.out[end - self.row_bytes..end])
@@ -113,11 +119,12 @@ impl Decoder {
         let total = (plan.y1 - plan.y0) * plan.row_bytes();
         out.truncate(total);
         if total <= RESERVE {
-            out.reserve_exact(total - out.len());
+            out.try_reserve_exact(total - out.len()).map_err(|_| Error::OutOfMemory)?;
         }
         let row_bytes = plan.row_bytes();
-        self.run(&mut reader, &frame, &plan, options, &mut IntoVec { out, row_bytes }, &mut info)?;
-        Ok(info)
+        let mut target = IntoVec { out, row_bytes, full: false };
+        self.run(&mut reader, &frame, &plan, options, &mut target, &mut info)?;
+        if target.full { Err(Error::OutOfMemory) } else { Ok(info) }
     }
 
     /// Decodes a picture row by row: each goes to `sink` as soon as it is made, so that no whole picture is kept

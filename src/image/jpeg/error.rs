@@ -35,6 +35,8 @@ pub enum Error {
         /// The limit that was met.
         limit: &'static str,
     },
+    /// There is not enough memory for a picture that is within the limits.
+    OutOfMemory,
     /// The file makes more work than its size warrants: too many scans.
     TooManyScans {
         /// The byte of the scan that went too far.
@@ -63,7 +65,7 @@ impl Error {
             | Error::Truncated { offset }
             | Error::Unsupported { offset, .. }
             | Error::TooManyScans { offset } => Some(offset),
-            Error::TooLarge { .. } | Error::Options { .. } => None,
+            Error::TooLarge { .. } | Error::OutOfMemory | Error::Options { .. } => None,
         }
     }
 }
@@ -79,6 +81,7 @@ impl fmt::Display for Error {
             Error::TooLarge { width, height, limit } => {
                 write!(f, "JPEG of {width} x {height} pixels is above the limit of {limit}")
             }
+            Error::OutOfMemory => f.write_str("the picture does not fit into memory"),
             Error::TooManyScans { offset } => write!(f, "JPEG has too many scans, at byte {offset}"),
             Error::Options { reason } => f.write_str(reason),
         }

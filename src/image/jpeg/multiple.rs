@@ -68,7 +68,7 @@ fn read_scans(
     options: &Options,
 ) -> Result<(Quant, Option<Smoothing>), Error> {
     for (component, coefficients) in frame.components().iter().zip(&mut decoder.coefficients) {
-        coefficients.lay_out(component);
+        coefficients.lay_out(component)?;
     }
     if !frame.progressive {
         tables::fill_in(reader);
