@@ -1,11 +1,13 @@
 //! Indexes and records: building, opening, reading at random, writing. Synthetic data in a temporary folder.
 //!
-//! `cargo bench --bench records`. Times are of data in memory; each group's baseline is the CRC alone or a bare copy.
+//! `cargo bench --bench records`. Times are of data in memory; each group's baseline is the CRC alone over the same bytes,
+//! by one thread and by as many as there are cores. `few` fits into the processor's cache, `small` does not: there a
+//! record costs two waits for memory, one for its index entry and one for itself, unless many are asked for at once.
 
 use std::hint::black_box;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use tfrmap::{Access, FileVerifier, Index, OpenOptions, RecordReader, RecordWriter, Store};
@@ -41,11 +43,22 @@ impl Random {
     }
 }
 
+/// The CRCs of all bytes, a part by each of the cores.
+fn crc_by_all(bytes: &[u8]) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for part in bytes.chunks(bytes.len().div_ceil(cores)) {
+            scope.spawn(|| black_box(crc32c::crc32c(part)));
+        }
+    });
+}
+
 fn records(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
     let large = make(folder.path(), "large", 1000, 110_000);
     let small = make(folder.path(), "small", 500_000, 100);
-    for (name, path) in [("large", &large), ("small", &small)] {
+    let few = make(folder.path(), "few", 4_000, 100);
+    for (name, path) in [("large", &large), ("small", &small), ("few", &few)] {
         let bytes = std::fs::read(path).unwrap();
         let store = Store::open(path).unwrap();
         let mut random = Random(7);
@@ -53,6 +66,7 @@ fn records(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         group.throughput(Throughput::Bytes(bytes.len() as u64));
         group.bench_function("crc_alone", |b| b.iter(|| crc32c::crc32c(black_box(&bytes))));
+        group.bench_function("crc_alone_by_all", |b| b.iter(|| crc_by_all(black_box(&bytes))));
         group.bench_function("index_build", |b| b.iter(|| Index::build(path).unwrap()));
         group.bench_function("index_save", |b| {
             let index = Index::build(path).unwrap();
@@ -91,6 +105,19 @@ fn records(criterion: &mut Criterion) {
             group.bench_function(format!("get_{what}"), |b| {
                 b.iter_batched(|| random.below(n), |i| store.get(i).unwrap(), BatchSize::SmallInput);
             });
+            group.bench_function(format!("get_{what}_of_64"), |b| {
+                let mut numbers = [0; 64];
+                b.iter_custom(|iterations| {
+                    let mut spent = Duration::ZERO;
+                    for _ in 0..iterations.div_ceil(64) {
+                        numbers.fill_with(|| random.below(n));
+                        let before = Instant::now();
+                        store.get_many(&numbers).for_each(|record| drop(black_box(record.unwrap())));
+                        spent += before.elapsed();
+                    }
+                    spent
+                });
+            });
             group.bench_function(format!("read_into_{what}"), |b| {
                 let mut payload = Vec::new();
                 b.iter_batched(
@@ -106,7 +133,7 @@ fn records(criterion: &mut Criterion) {
 
 criterion_group! {
     name = benches;
-    config = Criterion::default().sample_size(10).measurement_time(Duration::from_secs(2)).without_plots();
+    config = Criterion::default().sample_size(10).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_millis(700)).without_plots();
     targets = records
 }
 criterion_main!(benches);

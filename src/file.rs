@@ -211,6 +211,7 @@ pub(crate) fn create_unnamed(folder: &Path) -> Option<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_TMPFILE);
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let file = options.open(folder).ok()?;
         // The way to a name leads through there.
         Path::new("/proc/self/fd").exists().then_some(file)

@@ -58,7 +58,9 @@ const PAGE: u64 = 4096;
 /// A read that takes longer than this has waited for a disk.
 const SLOW: Duration = Duration::from_micros(20);
 /// A scan that ends within this time needs no threads.
-const ALONE: Duration = Duration::from_millis(2);
+const ALONE: Duration = Duration::from_micros(500);
+/// Reads after which it is known whether they wait for a disk.
+const TELLING: u32 = 2 * TIMED;
 /// One read in so many is measured.
 const TIMED: u32 = 4;
 /// Reads in flight that keep a disk busy. They wait more than they compute, so this is no matter of cores.
@@ -79,8 +81,9 @@ pub(crate) fn scan(file: &DataFile, from: u64, until: u64, first: u64, threads: 
     }
     let mut window = Window::new(file);
     let mut frames = Frames { end: from, ..Frames::default() };
-    let out_of_time =
-        |window: &Window<'_>| window.reads.is_multiple_of(TIMED) && window.started.elapsed() > ALONE;
+    let out_of_time = |window: &Window<'_>| {
+        window.reads >= TELLING && window.reads.is_multiple_of(TIMED) && window.started.elapsed() > ALONE
+    };
     let mut stop = walk(&mut window, &mut frames, until, out_of_time)?;
     if stop == Stop::Paused {
         let parts = plan(&window, until - frames.end, threads);

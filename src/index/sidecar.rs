@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::crc;
 use crate::error::{Error, ErrorKind, Result};
+use crate::file;
 
 /// The hidden folder beside the data.
 const FOLDER: &str = ".tfrmap";
@@ -143,15 +144,28 @@ impl Lock {
         }
     }
 
-    /// Writes the sidecar: temporary name, fsync, rename.
+    /// Writes the sidecar: out of sight, fsync, then its name. Killed meanwhile, it leaves an empty lock file at most,
+    /// where the system has files without names.
     ///
     /// # Errors
     /// `Io`.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
         let put = || -> io::Result<()> {
-            let mut file = OpenOptions::new().write(true).create_new(true).open(&self.temporary)?;
+            let unnamed = file::create_unnamed(folder_of(&self.place));
+            let has_name = unnamed.is_none();
+            let mut file = match unnamed {
+                Some(file) => file,
+                None => OpenOptions::new().write(true).create_new(true).open(&self.temporary)?,
+            };
             file.write_all(bytes)?;
             file.sync_all()?;
+            if !has_name {
+                match file::give_name(&file, &self.place) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                    named => return named,
+                }
+                file::give_name(&file, &self.temporary)?;
+            }
             fs::rename(&self.temporary, &self.place)
         };
         put().map_err(|error| {
