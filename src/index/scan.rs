@@ -206,6 +206,7 @@ fn guess(file: &DataFile, start: u64, until: u64, mean: u64, sure: bool) -> Opti
 /// The first offset from `start` to before `until` at which a header stands whose frame fits into the file.
 pub(crate) fn find_header(file: &DataFile, start: u64, until: u64) -> Result<Option<u64>> {
     let file_len = file.len();
+    let empty = frame::header(0);
     let mut block = vec![0; 64 << 10];
     let mut at = start;
     while at < until && file_len - at >= HEADER_LEN as u64 {
@@ -214,9 +215,10 @@ pub(crate) fn find_header(file: &DataFile, start: u64, until: u64) -> Result<Opt
         let places = (len - HEADER_LEN + 1).min((until - at) as usize);
         for place in 0..places {
             let bytes = &block[place..place + HEADER_LEN];
-            // A CRC costs more than a look at the length, which nearly always says no.
+            // A CRC costs more than a look at the length, which nearly always says no; but for zeros, of which there may be many.
             let claimed = bytes.first_chunk().copied().map_or(u64::MAX, u64::from_le_bytes);
             if claimed <= file_len - (at + place as u64)
+                && (claimed != 0 || bytes == empty)
                 && frame::parse_header(bytes).is_some()
                 && frame::end(at + place as u64, claimed, file_len).is_ok()
             {
