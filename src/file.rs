@@ -134,14 +134,32 @@ impl DataFile {
         }
     }
 
-    /// Whether these bytes of a map are in memory; `None` where that cannot be told.
+    /// Whether these bytes are in memory, as far as that is cheap to see; `None` where it cannot be told. Of a file that is
+    /// read, the first and the last byte are looked for, which may make the system fetch their pages.
     pub(crate) fn is_resident(&self, range: Range<u64>) -> Option<bool> {
         match &self.bytes {
             Bytes::Empty => Some(true),
             #[cfg(target_os = "linux")]
             Bytes::Map(map) => resident(map.get(range.start as usize..range.end as usize)?),
+            #[cfg(target_os = "linux")]
+            Bytes::File(file) => {
+                let last = range.end.saturating_sub(1).max(range.start);
+                Some(cached(file, range.start)? && cached(file, last)?)
+            }
+            #[allow(unreachable_patterns)]
             _ => None,
         }
+    }
+
+    /// Has the system forget what it holds of a file in memory; false where it does not do that.
+    #[cfg(all(test, target_os = "linux"))]
+    pub(crate) fn evict(path: &Path) -> bool {
+        let file = File::open(path).unwrap();
+        file.sync_all().unwrap();
+        let len = file.metadata().unwrap().len();
+        fadvise(&file, 0..len, libc::POSIX_FADV_DONTNEED);
+        let file = DataFile::open(path, Access::Map).unwrap();
+        (0..len.div_ceil(4096)).all(|page| file.is_resident(page * 4096..page * 4096 + 1) == Some(false))
     }
 
     /// Asks the system to have these bytes soon, without waiting. A hint: failures are ignored.
@@ -361,6 +379,32 @@ pub(crate) fn descriptor_limit() -> u64 {
 pub(crate) fn map_limit() -> u64 {
     let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
     text.trim().parse().unwrap_or(65_530)
+}
+
+/// Bytes that files may fill of the memory: what is free or holds pages of files now, as far as the control group allows;
+/// 0 where that is not known.
+pub(crate) fn cache_room() -> u64 {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let memory = read("/proc/meminfo");
+    let available = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = available.and_then(|text| text.trim().trim_end_matches("kB").trim_end().parse().ok());
+    let group = read("/sys/fs/cgroup/memory.max").trim().parse().unwrap_or(u64::MAX);
+    kilobytes.map_or(0, |kilobytes: u64| kilobytes.saturating_mul(1024).min(group))
+}
+
+/// Whether a byte of a file can be read without waiting; `None` where the file system cannot tell.
+#[cfg(target_os = "linux")]
+fn cached(file: &File, at: u64) -> Option<bool> {
+    use std::os::fd::AsRawFd;
+    let mut byte = 0u8;
+    let place = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let at = at.try_into().ok()?;
+    // SAFETY: `place` is one valid place of one byte; the descriptor is open for as long as `file` is borrowed.
+    match unsafe { libc::preadv2(file.as_raw_fd(), &place, 1, at, libc::RWF_NOWAIT) } {
+        1 => Some(true),
+        -1 if io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock => Some(false),
+        _ => None,
+    }
 }
 
 /// Whether all pages of a part of a map are in memory, by the first hundreds of them.

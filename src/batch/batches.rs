@@ -154,7 +154,7 @@ fn start<J: Job>(
     options: &Options,
     course: Course,
 ) -> Result<Box<dyn Run<J::Out>>> {
-    let read_ahead = Some(Arc::new(ReadAhead::new(dataset.shards.clone())));
+    let read_ahead = Some(Arc::new(ReadAhead::new(dataset.shards.clone(), &course)));
     let settings = Settings { on_error: options.on_error, prefetch: options.prefetch, read_ahead };
     Ok(Box::new(Engine::new(job, pool(options.threads)?, course, settings)))
 }

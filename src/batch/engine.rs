@@ -26,9 +26,8 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// How many claims per thread are in flight, if the caller does not say how many batches are to be.
 const CLAIMS_IN_FLIGHT: usize = 8;
-/// Bytes asked for ahead of the batches in flight, at least, and for each thread.
-const AHEAD_BYTES: u64 = 16 << 20;
-const AHEAD_BYTES_PER_THREAD: u64 = 2 << 20;
+/// The most batches whose bytes are asked for before one is begun: the first batch is not to wait for all that is asked.
+const ASKED_AT_ONCE: u64 = 4;
 /// The most batches in flight by default.
 const MOST_IN_FLIGHT: usize = 64;
 
@@ -47,14 +46,15 @@ pub(crate) struct Engine<J: Job> {
     shared: Arc<Shared<J>>,
     process: u32,
     cursor: Cursor,
-    /// Runs ahead of `cursor` by `ahead` batches.
+    /// Runs ahead of `cursor` by `ahead` batches, at most `horizon`.
     ahead_cursor: Cursor,
     ahead: u64,
+    horizon: u64,
     window: usize,
     in_flight: usize,
     submitted: u64,
     limit: u64,
-    ended: bool,
+    ended: Option<Instant>,
     /// Epoch and position after the last batch handed over.
     reached: (u64, u64),
     bad: Vec<Error>,
@@ -108,11 +108,7 @@ impl<J: Job> Engine<J> {
         let in_flight = wanted.div_ceil(rows) as usize + 1;
         let window = settings.prefetch.unwrap_or(in_flight.min(MOST_IN_FLIGHT)).max(1);
         job.begin(rows_most, window.saturating_add(1));
-        let ahead_bytes = AHEAD_BYTES.max(AHEAD_BYTES_PER_THREAD.saturating_mul(threads as u64));
-        let ahead = settings.read_ahead.as_ref().map_or(0, |read_ahead| {
-            let batch_bytes = rows.saturating_mul(read_ahead.mean_record_bytes()).max(1);
-            (window as u64).saturating_add(ahead_bytes.div_ceil(batch_bytes))
-        });
+        let horizon = settings.read_ahead.as_ref().map_or(0, |ahead| ahead.batches(rows, threads));
         let reached = course.start;
         let cursor = Cursor::new(Arc::new(course));
         let board = Board { front: 0, slots: VecDeque::new(), unfinished: 0, idle_since: None };
@@ -130,13 +126,14 @@ impl<J: Job> Engine<J> {
             shared: Arc::new(shared),
             process: process::id(),
             ahead_cursor: cursor.clone(),
-            ahead,
+            ahead: 0,
+            horizon,
             cursor,
             window,
             in_flight: 0,
             submitted: 0,
             limit: settings.on_error.limit(),
-            ended: false,
+            ended: None,
             reached,
             bad: Vec::new(),
             stats: Stats::default(),
@@ -154,18 +151,19 @@ impl<J: Job> Engine<J> {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        let elapsed = self.started.map_or(Duration::ZERO, |started| started.elapsed());
+        let now = self.ended.unwrap_or_else(Instant::now);
+        let elapsed = self.started.map_or(Duration::ZERO, |started| now.saturating_duration_since(started));
         let stats = Stats { elapsed, ..self.stats };
         self.shared.read_ahead.as_ref().map_or(stats, |read_ahead| read_ahead.add_to(stats))
     }
 
     /// The next batch; `Pending` where it is not there at a point of time.
     pub(crate) fn next_until(&mut self, until: Option<Instant>) -> Poll<Option<Result<J::Out>>> {
-        if self.ended {
+        if self.ended.is_some() {
             return Poll::Ready(None);
         }
         if self.process != process::id() {
-            self.ended = true;
+            self.ended = Some(Instant::now());
             let reason =
                 "the batches were begun before this process was forked off, their threads are not in it";
             return Poll::Ready(Some(Err(Error::invalid(reason).with_help("call batches in the child"))));
@@ -173,7 +171,7 @@ impl<J: Job> Engine<J> {
         self.started.get_or_insert_with(Instant::now);
         self.fill();
         if self.in_flight == 0 {
-            self.ended = true;
+            self.ended = Some(Instant::now());
             return Poll::Ready(None);
         }
         let Some(finished) = self.wait(until) else { return Poll::Pending };
@@ -201,21 +199,18 @@ impl<J: Job> Engine<J> {
 
     /// Stops all work within a record's time.
     fn end(&mut self) {
-        self.ended = true;
+        self.ended = Some(Instant::now());
         self.shared.stopped.store(true, Ordering::Relaxed);
     }
 
     /// Submits as many batches as may be in flight.
     fn fill(&mut self) {
         while self.in_flight < self.window {
+            let wanted = (self.horizon - self.ahead).min(ASKED_AT_ONCE);
+            let ahead: Vec<Ticket> = (0..wanted).map_while(|_| self.ahead_cursor.next()).collect();
+            self.ahead += ahead.len() as u64;
             let Some(ticket) = self.cursor.next() else { return };
-            let mut ahead = Vec::new();
-            while self.ahead > 0 {
-                // The first time all of them, then one for each batch that is submitted.
-                self.ahead -= 1;
-                ahead.extend(self.ahead_cursor.next());
-            }
-            self.ahead = u64::from(self.shared.read_ahead.is_some());
+            self.ahead = self.ahead.saturating_sub(1);
             let mut board = lock(&self.shared.board);
             if let Some(since) = board.idle_since.take() {
                 self.stats.waited_for_consumer += since.elapsed();

@@ -20,6 +20,7 @@ mod slab;
 mod state;
 mod stats;
 mod steps;
+mod sweep;
 mod values;
 
 pub use batches::{Batches, Mapped};

@@ -1,11 +1,12 @@
 //! Asking for the bytes of coming records, because the order is known.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::batch::course::Ticket;
+use crate::batch::course::{Course, Ticket};
 use crate::batch::stats::Stats;
+use crate::batch::sweep::Sweep;
 use crate::dataset::shards::Shards;
 use crate::frame::{FOOTER_LEN, HEADER_LEN};
 
@@ -13,9 +14,14 @@ use crate::frame::{FOOTER_LEN, HEADER_LEN};
 const SAMPLES: u64 = 8;
 /// After this many batches that were all there, one record a batch is looked for.
 const SETTLED: u64 = 16;
-const PAGE: u64 = 4096;
+/// What the system reads at least.
+pub(crate) const PAGE: u64 = 4096;
 /// The system reads no more than its read-ahead size for one request; 128 KB is the usual one.
-const PIECE: u64 = 128 << 10;
+pub(crate) const PIECE: u64 = 128 << 10;
+/// Bytes asked for ahead of the work, at least, and for each thread. Whole batches, but never more than [`MOST`] of one.
+const AHEAD: u64 = 16 << 20;
+const AHEAD_PER_THREAD: u64 = 2 << 20;
+const MOST: u64 = 128 << 20;
 
 /// Asks the system to read the records of coming batches, page by page, neighbours as one range.
 ///
@@ -23,6 +29,10 @@ const PIECE: u64 = 128 << 10;
 #[derive(Debug)]
 pub(crate) struct ReadAhead {
     shards: Arc<Shards>,
+    /// Small records of a set that fits into memory.
+    sweep: Option<Sweep>,
+    /// Where records are read as they lie in the files: the shard and the bytes asked for last.
+    sequential: Option<Mutex<(usize, Range<u64>)>>,
     looked: AtomicU64,
     hits: AtomicU64,
     asked: AtomicU64,
@@ -31,32 +41,77 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    pub(crate) fn new(shards: Arc<Shards>) -> ReadAhead {
+    pub(crate) fn new(shards: Arc<Shards>, course: &Course) -> ReadAhead {
         let zero = || AtomicU64::new(0);
-        ReadAhead { shards, looked: zero(), hits: zero(), asked: zero(), there: zero() }
+        let in_order = course.view.is_sequential() && course.ranks.world_size == 1;
+        let sweep = if in_order { None } else { Sweep::new(&shards, course) };
+        let sequential = in_order.then(|| Mutex::new((0, 0..0)));
+        ReadAhead { shards, sweep, sequential, looked: zero(), hits: zero(), asked: zero(), there: zero() }
     }
 
-    pub(crate) fn mean_record_bytes(&self) -> u64 {
-        self.shards.mean_record_bytes()
+    /// How many batches of so many rows are asked for ahead of the one that is begun, that one included.
+    pub(crate) fn batches(&self, rows: u64, threads: usize) -> u64 {
+        let pages = if self.sequential.is_some() { 0 } else { PAGE - 1 };
+        batches(rows.saturating_mul(self.shards.mean_record_bytes() + pages), threads)
     }
 
     /// Asks for the records of a batch.
     pub(crate) fn ask(&self, ticket: &Ticket) {
         let rows = ticket.rows();
+        if self.was_asked_for(ticket, rows) {
+            return;
+        }
         if self.is_there(ticket, rows) {
             self.there.fetch_add(1, Ordering::Relaxed);
             return;
         }
         self.there.store(0, Ordering::Relaxed);
-        let mut wanted: Vec<(usize, Range<u64>)> =
-            (0..rows).filter_map(|row| self.frame(ticket.row(row).record)).collect();
+        let (unit, mut bytes) = (self.unit(), 0);
+        let mut wanted: Vec<(usize, Range<u64>)> = Vec::new();
+        for row in 0..rows {
+            if let Some((shard, range)) = self.frame(ticket.row(row).record) {
+                let range = rounded(range, unit);
+                bytes += range.end - range.start;
+                wanted.push((shard, range));
+            }
+            // The others are so large that asking for them can wait until they are read.
+            if bytes > MOST {
+                break;
+            }
+        }
         self.asked.fetch_add(wanted.len() as u64, Ordering::Relaxed);
+        if self.sweep.as_ref().is_some_and(|sweep| sweep.brings(&self.shards, bytes)) {
+            return;
+        }
         wanted.sort_unstable_by_key(|(shard, range)| (*shard, range.start));
         for shard in wanted.chunk_by(|(one, _), (two, _)| one == two) {
             let ranges = merged(shard.iter().map(|(_, range)| range.clone()));
-            let pieces: Vec<_> = ranges.flat_map(pieces).collect();
+            let pieces: Vec<_> = ranges.into_iter().flat_map(pieces).collect();
             self.shards.stores()[shard[0].0].advise_willneed(&pieces);
         }
+        if let Some(sweep) = &self.sweep {
+            sweep.go_on(&self.shards, bytes);
+        }
+    }
+
+    /// Bytes are asked for in multiples of this.
+    fn unit(&self) -> u64 {
+        if self.sequential.is_some() { PIECE } else { PAGE }
+    }
+
+    /// True where a batch lies in what was asked for last, in sequential order.
+    fn was_asked_for(&self, ticket: &Ticket, rows: u64) -> bool {
+        let Some(last) = &self.sequential else { return false };
+        let ends = (self.frame(ticket.row(0).record), self.frame(ticket.row(rows - 1).record));
+        let (Some((shard, first)), Some((same, end))) = ends else { return false };
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if shard == same && shard == last.0 && last.1.start <= first.start && end.end <= last.1.end {
+            return true;
+        }
+        if shard == same {
+            *last = (shard, rounded(first.start..end.end, self.unit()));
+        }
+        false
     }
 
     /// True where all samples of a batch are in memory.
@@ -95,36 +150,35 @@ impl ReadAhead {
     }
 }
 
-/// Ranges in order, rounded to pages; those that touch become one.
-fn merged(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
+/// How many batches of so many bytes are asked for at a time.
+fn batches(batch_bytes: u64, threads: usize) -> u64 {
+    let budget = AHEAD.max(AHEAD_PER_THREAD.saturating_mul(threads as u64));
+    match budget / batch_bytes.max(1) {
+        0 if batch_bytes > MOST => 1,
+        batches => 1 + batches.max(1),
+    }
+}
+
+fn rounded(range: Range<u64>, unit: u64) -> Range<u64> {
+    range.start / unit * unit..range.end.div_ceil(unit) * unit
+}
+
+/// Ranges in order; those that touch become one.
+fn merged(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     let mut merged: Vec<Range<u64>> = Vec::new();
     for range in ranges {
-        let range = range.start / PAGE * PAGE..range.end.div_ceil(PAGE) * PAGE;
         match merged.last_mut() {
             Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
             _ => merged.push(range),
         }
     }
-    merged.into_iter()
+    merged
 }
 
 /// A range as pieces that are read whole.
-fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+pub(crate) fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     range.clone().step_by(PIECE as usize).map(move |start| start..range.end.min(start + PIECE))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{merged, pieces};
-
-    #[test]
-    fn neighbours_become_one_range() {
-        let ranges = [10..20, 4000..5000, 8192..9000, 40_000..40_001];
-        assert_eq!(merged(ranges.into_iter()).collect::<Vec<_>>(), [0..12_288, 36_864..40_960]);
-        assert_eq!(merged(std::iter::empty()).count(), 0);
-        assert_eq!(
-            pieces(4096..4096 + 300_000).collect::<Vec<_>>(),
-            [4096..135_168, 135_168..266_240, 266_240..304_096]
-        );
-    }
-}
+mod tests;

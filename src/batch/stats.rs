@@ -14,19 +14,21 @@ pub struct Stats {
     pub records: u64,
     /// Payload bytes of these records.
     pub payload_bytes: u64,
-    /// Since the first batch was asked for.
+    /// Since the first batch was asked for, until the end of the run.
     pub elapsed: Duration,
     /// Time in which the caller waited for a batch.
     pub waited_for_data: Duration,
     /// Time in which all batches that may be made ahead were ready, and no thread had anything to do.
     pub waited_for_consumer: Duration,
-    /// Records whose bytes were looked for in memory before they were needed.
+    /// Records whose bytes were looked for in memory before they were needed: samples of each batch, one where the batches
+    /// before were there. 0 where the system cannot tell (file systems on servers).
     pub ahead_looked: u64,
-    /// Those of them that were there already.
+    /// Those of them that were there already: all of them on a warm file, few on a cold one.
     pub ahead_hits: u64,
-    /// Records whose bytes the system was asked to read ahead of time.
+    /// Records whose bytes the system was asked to read ahead of time, because samples of their batch were not there.
     pub ahead_asked: u64,
-    /// True where records are slices of a map, false where they are read; `None` before the first batch is asked for.
+    /// True where the data is mapped, false where it is read ([`Access`](crate::Access)), as the first of the files tells;
+    /// `None` before the first batch.
     pub mapped: Option<bool>,
 }
 

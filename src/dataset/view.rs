@@ -87,6 +87,15 @@ impl View {
         }
     }
 
+    /// True where records come as they lie in the files, one after the other.
+    pub(crate) fn is_sequential(&self) -> bool {
+        match self {
+            View::All { .. } => true,
+            View::Slice { inner, .. } => inner.is_sequential(),
+            View::Shuffled { .. } | View::Select { .. } | View::Concat { .. } => false,
+        }
+    }
+
     /// The seed of the last `shuffled`.
     pub(crate) fn seed(&self) -> Option<u64> {
         match self {

@@ -24,6 +24,9 @@ const SLOW: Duration = Duration::from_micros(15);
 /// Records of which the first touches are made together.
 const AHEAD: usize = 16;
 
+/// Frames up to this size are read by one call: moving the payload to its place costs less than another one.
+const SMALL: usize = 4 << 10;
+
 /// Files opened at once: they wait for disks and file servers more than they compute.
 const AT_ONCE: usize = 16;
 /// Threads that scan files without an index, over all files opened at once.
@@ -312,7 +315,7 @@ impl Store {
         let index = i64::from(matches!(self.index, IndexPlace::Sidecar(_)));
         let mapped = i64::from(self.access != Access::Read);
         let read = i64::from(self.access != Access::Map);
-        match Permit::take(mapped * (1 + index), read * (1 + index)) {
+        match Permit::take(mapped + index, read + index) {
             Some(permit) => {
                 let opened = Arc::new(self.open_files(Some(permit))?);
                 Ok(Held::Own(self.opened.get_or_init(|| opened)))
@@ -342,7 +345,9 @@ impl Store {
     }
 
     fn reopen(&self, sidecar: &Path) -> Result<Index> {
-        let index = Index::open_sidecar(sidecar, self.access)?;
+        // Nobody but us writes sidecars, by renaming: on a local disk they are mapped, however the data is read.
+        let access = if self.access == Access::Map { Access::Map } else { Access::Auto };
+        let index = Index::open_sidecar(sidecar, access)?;
         if index.len() == self.len && index.data_len() == self.data_len && index.checksum()? == self.checksum
         {
             return Ok(index);
@@ -452,8 +457,19 @@ pub(super) fn append(opened: &Opened, verify: Verify, entry: Entry, buf: &mut Ve
         buf.extend_from_slice(payload);
         return check(opened, verify, entry, header, &buf[start..], footer);
     }
-    // Payload and footer first: they bring the header's page in with them.
     let len = usize::try_from(entry.end - entry.offset).map_err(|_| too_large())? - HEADER_LEN;
+    if HEADER_LEN + len <= SMALL {
+        buf.try_reserve(HEADER_LEN + len).map_err(|_| too_large())?;
+        buf.resize(start + HEADER_LEN + len, 0);
+        data.read_at(&mut buf[start..], entry.offset)?;
+        let (header, payload, footer) = split(&buf[start..]);
+        check(opened, verify, entry, header, payload, footer)?;
+        let payload_len = payload.len();
+        buf.copy_within(start + HEADER_LEN..start + HEADER_LEN + payload_len, start);
+        buf.truncate(start + payload_len);
+        return Ok(());
+    }
+    // Payload and footer first: they bring the header's page in with them.
     buf.try_reserve(len).map_err(|_| too_large())?;
     buf.resize(start + len, 0);
     data.read_at(&mut buf[start..], entry.offset + HEADER_LEN as u64)?;
