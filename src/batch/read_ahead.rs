@@ -66,20 +66,28 @@ impl ReadAhead {
             return;
         }
         self.there.store(0, Ordering::Relaxed);
-        let (unit, mut bytes) = (self.unit(), 0);
+        let (mut asked, mut bytes) = (0, 0);
         let mut wanted: Vec<(usize, Range<u64>)> = Vec::new();
         for row in 0..rows {
-            if let Some((shard, range)) = self.frame(ticket.row(row).record) {
-                let range = rounded(range, unit);
-                bytes += range.end - range.start;
-                wanted.push((shard, range));
+            let Some((shard, range)) = self.frame(ticket.row(row).record) else { continue };
+            let range = rounded(range, self.unit());
+            asked += 1;
+            match wanted.last_mut() {
+                Some((same, last)) if *same == shard && last.contains(&range.start) => {
+                    bytes += range.end.saturating_sub(last.end);
+                    last.end = last.end.max(range.end);
+                }
+                _ => {
+                    bytes += range.end - range.start;
+                    wanted.push((shard, range));
+                }
             }
             // The others are so large that asking for them can wait until they are read.
             if bytes > MOST {
                 break;
             }
         }
-        self.asked.fetch_add(wanted.len() as u64, Ordering::Relaxed);
+        self.asked.fetch_add(asked, Ordering::Relaxed);
         if self.sweep.as_ref().is_some_and(|sweep| sweep.brings(&self.shards, bytes)) {
             return;
         }
