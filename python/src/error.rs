@@ -16,7 +16,9 @@ fn class_of(error: &Error) -> &'static str {
         ErrorKind::Io(std::io::ErrorKind::NotFound) => "NotFoundError",
         ErrorKind::Io(_) | ErrorKind::AlreadyExists => "FileError",
         _ if error.is_stale_index() => "StaleIndexError",
-        _ if error.is_corruption() => "CorruptionError",
+        _ if error.is_corruption() || matches!(error.kind(), ErrorKind::Compressed { .. }) => {
+            "CorruptionError"
+        }
         _ => "Error",
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::{PyBytes, PyDict};
@@ -61,7 +61,15 @@ impl Writer {
         }
         let payload = match record.cast::<PyDict>() {
             Ok(features) => encode(py, features)?,
-            Err(_) => PyBuffer::<u8>::get(record)?.to_vec(py)?,
+            Err(_) => match PyBuffer::<u8>::get(record) {
+                Ok(bytes) => bytes.to_vec(py)?,
+                Err(_) => {
+                    let name = record.get_type().name()?;
+                    return Err(PyTypeError::new_err(format!(
+                        "a record is a dict of features, or bytes; not a {name}"
+                    )));
+                }
+            },
         };
         self.write_payload(py, &payload)
     }
@@ -149,7 +157,10 @@ fn encode(py: Python<'_>, features: &Bound<'_, PyDict>) -> PyResult<Vec<u8>> {
     for (key, value) in features {
         let key: Vec<u8> = match key.cast::<PyBytes>() {
             Ok(bytes) => bytes.as_bytes().to_vec(),
-            Err(_) => key.extract::<String>()?.into_bytes(),
+            Err(_) => {
+                let wrong = |_| PyTypeError::new_err(format!("a key of a feature is text, not {key}"));
+                key.extract::<String>().map_err(wrong)?.into_bytes()
+            }
         };
         let (kind, values): (String, Bound<'_, PyAny>) =
             feature.call1((PyBytes::new(py, &key), value))?.extract()?;

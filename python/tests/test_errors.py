@@ -1,5 +1,6 @@
 """Fear: something goes wrong and Python is told too little, the wrong thing, or nothing."""
 
+import gzip
 import os
 import pickle
 import signal
@@ -86,10 +87,30 @@ def test_paths_that_are_not_there_are_file_not_found(tmp_path):
     with pytest.raises(tfrmap.CorruptionError):
         (tmp_path / "text").write_text("version https://git-lfs.github.com/spec/v1\n")
         tfrmap.open(tmp_path / "text")
-    with pytest.raises(TypeError):
-        tfrmap.open(3)
+    for no_path in (3, None, b"bytes", [tmp_path, 3]):
+        with pytest.raises(TypeError, match="path"):
+            tfrmap.open(no_path)
+    with pytest.raises(TypeError, match="no order"):
+        tfrmap.open({str(tmp_path / "a"), str(tmp_path / "b")})
+    with pytest.raises(ValueError, match="gs://bucket.*mount"):
+        tfrmap.open("gs://bucket/train-*")
+    with pytest.raises(tfrmap.CorruptionError, match="gzip"):
+        (tmp_path / "gz").write_bytes(gzip.compress(bytes(100)))
+        tfrmap.open(tmp_path / "gz")
     with pytest.raises(tfrmap.ArgumentError):
         tfrmap.open([])
+
+
+def test_slips_are_named(numbers, tmp_path):
+    batch = next(tfrmap.open(numbers).batches(2))
+    with pytest.raises(KeyError, match="'labels'.*'id', 'label'"):
+        batch["labels"]
+    assert batch.get("labels") is None and "labels" not in batch
+    with tfrmap.Writer(tmp_path / "f") as writer:
+        with pytest.raises(TypeError, match="dict of features.*list"):
+            writer.write([1, 2])
+        with pytest.raises(TypeError, match="text, not 7"):
+            writer.write({7: 1})
 
 
 def test_what_the_library_has_to_say_is_a_warning(tmp_path, caplog):

@@ -88,6 +88,9 @@ class Batch(dict):
         """The column of labels: `image/class/label`, or the only one that can be meant."""
         return self._only(self._label_key, "labels")
 
+    def __missing__(self, key):
+        raise KeyError(f"{key!r} is no column of the batch; there are {list(self)}")
+
     def _only(self, key, what):
         if key is None:
             raise FeatureError(f"no single column is known to hold {what}: choose one of {list(self)}")

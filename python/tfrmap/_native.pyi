@@ -10,7 +10,7 @@ import numpy as np
 from tfrmap._batch import Batch
 from tfrmap._errors import Error
 
-_Path: TypeAlias = str | bytes | os.PathLike[str]
+_Path: TypeAlias = str | os.PathLike[str]
 _Remainder: TypeAlias = Literal["keep", "drop", "pad"]
 _OnError: TypeAlias = Literal["stop", "skip", "mask"]
 

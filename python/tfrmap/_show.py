@@ -10,8 +10,12 @@ def show(batch, *, columns=5, names=None):
 
     `names` gives the text of a label: a list, a dict or a function.
     """
-    import matplotlib.pyplot as plt
     import numpy
+
+    try:
+        import matplotlib.pyplot as plt
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError("tfrmap.show needs matplotlib: pip install matplotlib") from missing
 
     images = numpy.asarray(batch.images)
     try:
