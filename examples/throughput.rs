@@ -1,9 +1,12 @@
 //! How fast batches come: `throughput PATH [--batch N] [--threads N] [--epochs N] [--seed S | --sequential] [--spec F.json]
-//! [--raw] [--read] [--sleep-ms N]`. Prints one line of JSON.
+//! [--raw] [--read] [--sleep-ms N] [--memory]`. Prints one line of JSON.
+//!
+//! `--memory` adds, for each epoch, the most anonymous memory that was resident after a batch, in KB.
 //!
 //! `per_s` counts everything from the first line of `main` on, `steady_per_s` what comes after the first batch, and
 //! `first_batch_s` is the time from the start of the process to the first batch.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -35,11 +38,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut batches =
         dataset.batches(number("--batch", 10)? as usize).threads(number("--threads", 0)? as usize);
 
+    let memory = flag("--memory");
+    let mut by_epoch: BTreeMap<u64, u64> = BTreeMap::new();
     let (mut records, mut first) = (0, None);
     for batch in batches.by_ref() {
         let batch = batch?;
         records += batch.len();
         first.get_or_insert_with(|| (Instant::now(), batch.len(), since_process_start()));
+        if memory {
+            let most = by_epoch.entry(batch.epoch()).or_default();
+            *most = status("RssAnon").unwrap_or(0).max(*most);
+        }
         if !pause.is_zero() {
             std::thread::sleep(pause);
         }
@@ -53,7 +62,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         json!({
             "peer": "tfrmap", "task": "main", "n": records, "seconds": seconds,
             "per_s": records as f64 / seconds, "steady_per_s": steady, "first_batch_s": first_batch_s,
-            "rss_mb": status("VmHWM"), "anon_mb": status("RssAnon"), "cpu_s": cpu_seconds(), "read_mb": disk_megabytes(),
+            "rss_mb": status("VmHWM").map(|kb| kb / 1024), "anon_mb": status("RssAnon").map(|kb| kb / 1024),
+            "anon_kb_by_epoch": by_epoch.values().collect::<Vec<_>>(), "cpu_s": cpu_seconds(), "read_mb": disk_megabytes(),
             "waited_for_data_s": stats.waited_for_data.as_secs_f64(),
             "waited_for_consumer_s": stats.waited_for_consumer.as_secs_f64(),
             "mb_per_s": stats.bytes_per_second() / 1e6,
@@ -79,11 +89,11 @@ fn cpu_seconds() -> Option<f64> {
     Some((fields.get(11)?.parse::<f64>().ok()? + fields.get(12)?.parse::<f64>().ok()?) / 100.0)
 }
 
-/// A line of /proc/self/status in megabytes.
+/// A line of /proc/self/status, in kilobytes.
 fn status(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
+    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// What the process had read from disk.
