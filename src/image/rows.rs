@@ -52,16 +52,6 @@ pub(crate) fn add_floats(sums: &mut [f32], values: &[f32], weight: f32) {
     dispatch!(add_floats(sums, values, weight))
 }
 
-/// Adds `values * weight` to sums of whole numbers.
-pub(crate) fn add_fixed(sums: &mut [i32], values: &[u8], weight: i32) {
-    dispatch!(add_fixed(sums, values, weight))
-}
-
-/// Sums of whole numbers less their fraction bits, as bytes.
-pub(crate) fn clip(sums: &[i32], fraction: u32, out: &mut [u8]) {
-    dispatch!(clip(sums, fraction, out))
-}
-
 /// The bodies, which are compiled twice.
 pub(crate) mod scalar {
     #[inline(always)]
@@ -107,25 +97,6 @@ pub(crate) mod scalar {
         for (sum, value) in sums.iter_mut().zip(values) {
             *sum += weight * value;
         }
-    }
-
-    #[inline(always)]
-    pub(crate) fn add_fixed(sums: &mut [i32], values: &[u8], weight: i32) {
-        for (sum, value) in sums.iter_mut().zip(values) {
-            *sum += i32::from(*value) * weight;
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn clip(sums: &[i32], fraction: u32, out: &mut [u8]) {
-        for (out, sum) in out.iter_mut().zip(sums) {
-            *out = clip_one(*sum, fraction);
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn clip_one(sum: i32, fraction: u32) -> u8 {
-        (sum >> fraction).clamp(0, 255) as u8
     }
 }
 
@@ -177,15 +148,6 @@ mod tests {
             scalar::saturate(&a, &mut plain);
             avx2::saturate(&a, &mut vector);
             assert_eq!(plain, vector, "saturate {len}");
-            let (mut plain, mut vector) = (vec![5; len], vec![5; len]);
-            scalar::add_fixed(&mut plain, &bytes, -123_456);
-            avx2::add_fixed(&mut vector, &bytes, -123_456);
-            assert_eq!(plain, vector, "add_fixed {len}");
-            let sums: Vec<i32> = (0..len as i32).map(|i| (i - 30).wrapping_mul(7_654_321)).collect();
-            let (mut plain, mut vector) = (vec![0; len], vec![0; len]);
-            scalar::clip(&sums, 22, &mut plain);
-            avx2::clip(&sums, 22, &mut vector);
-            assert_eq!(plain, vector, "clip {len}");
         }
     }
 }

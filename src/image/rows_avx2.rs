@@ -35,8 +35,6 @@ compiled! {
     fn normalize(row: &mut [f32], mean: &[f32], std: &[f32]);
     fn add_bytes(sums: &mut [f32], values: &[u8], scale: f32, weight: f32);
     fn add_floats(sums: &mut [f32], values: &[f32], weight: f32);
-    fn add_fixed(sums: &mut [i32], values: &[u8], weight: i32);
-    fn clip(sums: &[i32], fraction: u32, out: &mut [u8]);
 }
 
 /// As the scalar function of the same name, for values that are numbers. Panics where there is no AVX2.

@@ -134,8 +134,9 @@ pub struct Options {
     pub damage: Damage,
     /// What to refuse.
     pub limits: Limits,
-    /// Only this part: its pixels equal those of a whole decode. What lies outside costs only its entropy decoding;
-    /// what lies below costs (and is checked) nothing in files of one scan.
+    /// Only this part: its pixels equal those of a whole decode. In files of one scan, of what lies above and beside
+    /// only the lengths of the codes are read, several at once, and what lies below costs (and is checked) nothing; in
+    /// others what lies outside costs only its entropy decoding.
     pub crop: Option<Crop>,
 }
 

@@ -4,7 +4,6 @@ use crate::image::resize::axis::Axis;
 #[cfg(target_arch = "x86_64")]
 use crate::image::resize::pillow_avx2 as avx2;
 use crate::image::resize::view::View;
-use crate::image::rows;
 #[cfg(target_arch = "x86_64")]
 use crate::image::rows_avx2::available;
 use crate::image::spec::Method;
@@ -23,10 +22,9 @@ pub(crate) struct PillowTaps {
     offsets: Vec<u32>,
     weight: Vec<i32>,
     exact: Vec<f64>,
+    /// The same for the vector kernel: the weights in pairs, as many for every output.
     #[cfg(target_arch = "x86_64")]
-    pairs: Vec<avx2::Pair>,
-    #[cfg(target_arch = "x86_64")]
-    pair_offsets: Vec<u32>,
+    pub pairs: avx2::Pairs,
 }
 
 impl PillowTaps {
@@ -58,27 +56,13 @@ impl PillowTaps {
             self.offsets.push(self.weight.len() as u32);
         }
         #[cfg(target_arch = "x86_64")]
-        self.fill_pairs();
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn fill_pairs(&mut self) {
-        self.pairs.clear();
-        self.pair_offsets.clear();
-        self.pair_offsets.push(0);
-        for range in self.offsets.windows(2) {
-            let weights = &self.weight[range[0] as usize..range[1] as usize];
-            let pair = |w: &[i32]| avx2::Pair::new(w[0], w.get(1).copied().unwrap_or(0));
-            self.pairs.extend(weights.chunks(2).map(pair));
-            self.pair_offsets.push(self.pairs.len() as u32);
+        {
+            let weights = (0..self.first.len()).map(|output| {
+                let range = self.offsets[output] as usize..self.offsets[output + 1] as usize;
+                (self.first[output] as usize, &self.weight[range])
+            });
+            self.pairs.fill(axis.input as usize, weights);
         }
-    }
-
-    /// First source position and pairs of weights of one output.
-    #[cfg(target_arch = "x86_64")]
-    pub fn pairs_of(&self, output: usize) -> (usize, &[avx2::Pair]) {
-        let range = self.pair_offsets[output] as usize..self.pair_offsets[output + 1] as usize;
-        (self.first[output] as usize, &self.pairs[range])
     }
 
     fn len(&self) -> usize {
@@ -181,19 +165,38 @@ fn blend<'a>(
     sums: &mut Vec<i32>,
     out: &mut [u8],
 ) {
+    let source = |k| source(first + k);
+    let mut done = 0;
+    #[cfg(target_arch = "x86_64")]
+    if available() {
+        done = avx2::rows(weights, source, out);
+    }
+    rows_of(weights, |k| &source(k)[done..], sums, &mut out[done..]);
+}
+
+fn rows_of<'a>(weights: &[i32], source: impl Fn(usize) -> &'a [u8], sums: &mut Vec<i32>, out: &mut [u8]) {
     sums.clear();
     sums.resize(out.len(), HALF);
-    for (k, weight) in (first..).zip(weights) {
-        rows::add_fixed(sums, source(k), *weight);
+    for (k, weight) in weights.iter().enumerate() {
+        for (sum, value) in sums.iter_mut().zip(source(k)) {
+            *sum += i32::from(*value) * weight;
+        }
     }
-    rows::clip(sums, PRECISION, out);
+    for (out, sum) in out.iter_mut().zip(sums) {
+        *out = clip(*sum);
+    }
+}
+
+/// A sum less its fraction bits, as a byte.
+fn clip(sum: i32) -> u8 {
+    (sum >> PRECISION).clamp(0, 255) as u8
 }
 
 /// Weighted sums along two rows, rounded. Each row is followed by [`PADDING`] bytes that do not count.
 fn columns(padded: [&[u8]; 2], taps: &PillowTaps, channels: usize, out: [&mut [u8]; 2]) {
     #[cfg(target_arch = "x86_64")]
     if channels == 3 && available() {
-        return avx2::columns_rgb(padded, taps, out);
+        return avx2::columns_rgb(padded, &taps.pairs, out);
     }
     for (padded, out) in padded.into_iter().zip(out) {
         match channels {
@@ -215,7 +218,7 @@ fn columns_of<const C: usize>(row: &[u8], taps: &PillowTaps, out: &mut [u8]) {
                 sum[c] += i32::from(pixel[c]) * weight;
             }
         }
-        *out = sum.map(|sum| rows::scalar::clip_one(sum, PRECISION));
+        *out = sum.map(clip);
     }
 }
 
@@ -306,11 +309,40 @@ mod tests {
                     let len = 3 * output as usize;
                     let (mut plain, mut vector, mut below) = (vec![9; len], vec![7; len], vec![6; len]);
                     let reversed: Vec<u8> = row.iter().rev().copied().collect();
-                    avx2::columns_rgb([&row, &reversed], &taps, [&mut vector, &mut below]);
+                    avx2::columns_rgb([&row, &reversed], &taps.pairs, [&mut vector, &mut below]);
                     columns_of::<3>(&row, &taps, &mut plain);
                     assert_eq!(plain, vector, "{method:?} {axis:?}");
                     columns_of::<3>(&reversed, &taps, &mut plain);
                     assert_eq!(plain, below, "{method:?} {axis:?}");
+                }
+            }
+        }
+    }
+    #[test]
+    fn vectors_equal_scalars_for_all_heights() {
+        if !available() {
+            eprintln!("no AVX2 here: nothing to compare");
+            return;
+        }
+        let (mut taps, mut sums) = (PillowTaps::default(), Vec::new());
+        for method in
+            [Method::PillowBox, Method::PillowBilinear, Method::PillowBicubic, Method::PillowLanczos]
+        {
+            for (input, output) in [(1, 9), (2, 3), (9, 1), (30, 7), (31, 30), (500, 224), (700, 2)] {
+                let coordinates = Coordinates::HalfPixel;
+                taps.fill(Axis { input, output, from: 0, len: output, flip: false, coordinates }, method);
+                for len in [1, 31, 32, 33, 96, 100] {
+                    let rows: Vec<Vec<u8>> = (0..input as usize)
+                        .map(|y| (0..len).map(|x| ((x * 89 + y * 57) * (x + y) % 509 / 2) as u8).collect())
+                        .collect();
+                    for y in 0..output as usize {
+                        let (first, weights) = taps.of(y);
+                        let (mut plain, mut vector) = (vec![9; len], vec![7; len]);
+                        rows_of(weights, |k| &rows[first + k], &mut sums, &mut plain);
+                        let done = avx2::rows(weights, |k| &rows[first + k], &mut vector);
+                        assert_eq!(done, len / 32 * 32);
+                        assert_eq!(plain[..done], vector[..done], "{method:?} {input} to {output}, row {y}");
+                    }
                 }
             }
         }
