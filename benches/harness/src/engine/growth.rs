@@ -25,7 +25,7 @@ pub fn growth(job: &Job) -> Result<Map<String, Value>, Failure> {
         let size = dataset.len();
         let shuffled = dataset.shuffled(job.optional("seed").unwrap_or(1));
         let batch = shuffled.clone().batches(64).next().ok_or_else(|| Failure::new("no batch"))?;
-        if batch.map_err(failed)?.len() != 64 {
+        if batch.map_err(failed)?.len() as u64 != size.min(64) {
             return Err(Failure::new("a short first batch"));
         }
         firsts.push(start.elapsed().as_secs_f64() * 1e3);
