@@ -1,9 +1,9 @@
-//! `train TRAIN TEST [--epochs N] [--seed S] [--batch N] [--save DIR]`
+//! `tfrmap-burn TRAIN TEST [--epochs N] [--seed S] [--batch N] [--save DIR]`
 
 use tfrmap_burn::train::{self, Options};
 use tfrmap_burn::{Result, data};
 
-const USAGE: &str = "usage: train TRAIN TEST [--epochs N] [--seed S] [--batch N] [--save DIR]";
+const USAGE: &str = "usage: tfrmap-burn TRAIN TEST [--epochs N] [--seed S] [--batch N] [--save DIR]";
 
 fn main() -> Result<()> {
     let mut options = Options::default();
