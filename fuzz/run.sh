@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Fuzzes one target, or all of them by risk:
+# Fuzzes one target, or all of them by risk, with AddressSanitizer and with checks of overflow:
 #   fuzz/run.sh TARGET SECONDS
 #   fuzz/run.sh all SECONDS        (each target so long)
-# Needs a nightly toolchain and `cargo install cargo-fuzz`. New inputs that reach new code are kept in fuzz/work/TARGET,
-# findings in fuzz/artifacts/TARGET; logs are in fuzz/work/TARGET.log. Exits with 1 where something was found.
+# Needs a nightly toolchain and `cargo install cargo-fuzz`. New inputs that reach new code are kept in fuzz/grown/TARGET,
+# findings in fuzz/artifacts/TARGET; logs are in fuzz/grown/TARGET.log. Exits with 1 where something was found.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-[ $# -eq 2 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -eq 2 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2; }
 seconds=$2
 all="jpeg images sidecar_data frames compressed example batches sequence_example index text_index features_json state_json paths"
 targets=$1
@@ -15,17 +15,17 @@ targets=$1
 
 # Inputs are files for most targets: keep them in memory.
 [ ! -d /dev/shm ] || export TMPDIR=/dev/shm
-mkdir -p work
-TFRMAP_FUZZ_SEEDS="$PWD/work" cargo test --quiet --manifest-path ../Cargo.toml --test fuzz_replay >/dev/null
+mkdir -p grown
+TFRMAP_FUZZ_SEEDS="$PWD/grown" cargo test --quiet --manifest-path ../Cargo.toml --test fuzz_replay >/dev/null
 failed=0
 for target in $targets; do
-    [ ! -d "corpus/$target" ] || cp "corpus/$target"/* "work/$target/"
-    cargo +nightly fuzz build --release "$target"
+    [ ! -d "corpus/$target" ] || cp "corpus/$target"/* "grown/$target/"
+    cargo +nightly fuzz build "$target"
     status=0
-    cargo +nightly fuzz run --release "$target" "work/$target" -- \
-        -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=8192 -print_final_stats=1 \
-        >"work/$target.log" 2>&1 || status=$?
-    echo "$target: $(grep -E 'DONE|Done|SUMMARY|panicked' "work/$target.log" | tail -1)"
+    cargo +nightly fuzz run "$target" "grown/$target" -- \
+        -max_total_time="$seconds" -timeout=60 -rss_limit_mb=3000 -max_len=8192 -print_final_stats=1 \
+        >"grown/$target.log" 2>&1 || status=$?
+    echo "$target: $(grep -E 'DONE|Done|SUMMARY|panicked' "grown/$target.log" | tail -1)"
     [ $status -eq 0 ] || failed=1
 done
 exit $failed

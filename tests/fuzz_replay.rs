@@ -1,6 +1,7 @@
 //! Fear: what fuzzing found once comes back, and nobody notices until it is fuzzed again; or the targets rot.
 //!
 //! Runs the body of each fuzz target, with all that it asserts, over its seeds and over the inputs kept in `fuzz/corpus`.
+//! Inputs of longer runs are replayed too where `TFRMAP_FUZZ_CORPUS` names their folder (`fuzz/grown`).
 //! Where `TFRMAP_FUZZ_SEEDS` names a folder the seeds are also written there, as cargo-fuzz wants them: `TARGET/seed-N`.
 
 #[path = "../fuzz/src/lib.rs"]
@@ -8,7 +9,7 @@ mod fuzz;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs a target over its inputs; fails with the names of those that fail.
 fn replay(name: &str) {
@@ -24,8 +25,11 @@ fn replay(name: &str) {
     }
     let mut inputs: Vec<_> =
         seeds.into_iter().enumerate().map(|(i, seed)| (format!("seed-{i}"), seed)).collect();
-    for entry in fs::read_dir(root.join("fuzz/corpus").join(name)).into_iter().flatten().flatten() {
-        inputs.push((entry.path().display().to_string(), fs::read(entry.path()).unwrap()));
+    let more = std::env::var_os("TFRMAP_FUZZ_CORPUS").map(PathBuf::from);
+    for folder in [Some(root.join("fuzz/corpus")), more].into_iter().flatten() {
+        for entry in fs::read_dir(folder.join(name)).into_iter().flatten().flatten() {
+            inputs.push((entry.path().display().to_string(), fs::read(entry.path()).unwrap()));
+        }
     }
     let bad: Vec<_> = inputs
         .iter()

@@ -22,6 +22,8 @@ pub(crate) const PIECE: u64 = 128 << 10;
 const AHEAD: u64 = 16 << 20;
 const AHEAD_PER_THREAD: u64 = 2 << 20;
 const MOST: u64 = 128 << 20;
+/// Nor more batches: each costs a look, and the first batch of a set of tiny records would wait for very many.
+const BATCHES: u64 = 1024;
 
 /// Asks the system to read the records of coming batches, page by page, neighbours as one range.
 ///
@@ -163,7 +165,7 @@ fn batches(batch_bytes: u64, threads: usize) -> u64 {
     let budget = AHEAD.max(AHEAD_PER_THREAD.saturating_mul(threads as u64));
     match budget / batch_bytes.max(1) {
         0 if batch_bytes > MOST => 1,
-        batches => 1 + batches.max(1),
+        batches => 1 + batches.clamp(1, BATCHES),
     }
 }
 

@@ -13,7 +13,7 @@ use super::{Index, format, scan};
 /// What it is called in messages.
 const TEXT: &str = "the text index";
 /// Bytes of a text index looked at; ten million records take 200 MB.
-const MAX_TEXT: usize = 8 << 30;
+const MAX_TEXT: u64 = 8 << 30;
 
 impl Index {
     /// Makes an index of a text index as DALI's and vahidk's `tfrecord2idx` write it, proven against the data file: each
@@ -101,7 +101,8 @@ fn parse(text: &[u8]) -> Result<Vec<(u64, u64)>> {
     let foreign = || {
         Error::new(ErrorKind::IndexFormat, "is no text index: lines of an offset and a length are expected")
     };
-    let text = std::str::from_utf8(text).ok().filter(|text| text.len() <= MAX_TEXT).ok_or_else(foreign)?;
+    let text =
+        std::str::from_utf8(text).ok().filter(|text| text.len() as u64 <= MAX_TEXT).ok_or_else(foreign)?;
     let mut numbers = text.split_ascii_whitespace().map(|word| word.parse::<u64>().map_err(|_| foreign()));
     let mut lines = Vec::new();
     while let Some(offset) = numbers.next().transpose()? {
