@@ -369,7 +369,9 @@ pub(crate) fn descriptor_limit() -> u64 {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: `limit` is a valid place for one `rlimit`.
         if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) } == 0 {
-            return limit.rlim_cur;
+            // Narrower on machines of 32 bits.
+            #[allow(clippy::unnecessary_cast)]
+            return limit.rlim_cur as u64;
         }
     }
     256

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{AHEAD, AHEAD_PER_THREAD, MOST, PAGE, PIECE, ReadAhead, batches, merged, pieces};
+use super::{AHEAD, AHEAD_PER_THREAD, BATCHES, MOST, PAGE, PIECE, ReadAhead, batches, merged, pieces};
 use crate::batch::course::{Course, Cursor};
 use crate::batch::steps::Remainder;
 use crate::dataset::{Dataset, DatasetWriter};

@@ -166,6 +166,7 @@ fn blend<'a>(
     out: &mut [u8],
 ) {
     let source = |k| source(first + k);
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
     let mut done = 0;
     #[cfg(target_arch = "x86_64")]
     if available() {
