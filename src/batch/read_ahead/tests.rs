@@ -84,8 +84,10 @@ fn evict(path: &Path) -> bool {
 
 /// What was asked for comes without being read.
 fn wait_for_page(path: &Path, page: usize) {
-    for _ in 0..5_000_000 {
-        if pages(path)[page] {
+    let file = DataFile::open(path, Access::Map).unwrap();
+    let at = page as u64 * PAGE;
+    for _ in 0..1_000_000 {
+        if file.is_resident(at..at + 1) == Some(true) {
             return;
         }
         std::thread::yield_now();
