@@ -15,6 +15,10 @@ pub(crate) const PRECISION: u32 = 32 - 8 - 2;
 /// Bytes after a row that a horizontal kernel may read.
 const PADDING: usize = 16;
 
+/// Weights that there is room for from the beginning: enough for 224 outputs of a picture 16 times as large. Tables of
+/// random crops would else grow again and again.
+pub(crate) const ROOM: usize = 32 * 224;
+
 /// For each output position the first source position and the weights from there on.
 #[derive(Default)]
 pub(crate) struct PillowTaps {
@@ -34,6 +38,7 @@ impl PillowTaps {
         self.first.clear();
         self.offsets.clear();
         self.weight.clear();
+        self.weight.reserve(ROOM);
         self.offsets.push(0);
         let scale = f64::from(axis.input) / f64::from(axis.output);
         let filter_scale = scale.max(1.0);

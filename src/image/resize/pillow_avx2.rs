@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::image::resize::pillow::{HALF, PRECISION};
+use crate::image::resize::pillow::{HALF, PRECISION, ROOM};
 use crate::image::rows_avx2::available;
 
 /// Bits of a weight's low part.
@@ -47,6 +47,7 @@ impl Pairs {
     pub fn fill<'a>(&mut self, input: usize, outputs: impl Iterator<Item = (usize, &'a [i32])> + Clone) {
         self.first.clear();
         self.pairs.clear();
+        self.pairs.reserve(ROOM / 2);
         self.count = outputs.clone().map(|(_, weights)| weights.len().div_ceil(2)).max().unwrap_or(0);
         for (first, weights) in outputs {
             // At the right edge one begins earlier.
