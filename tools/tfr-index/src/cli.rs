@@ -17,10 +17,10 @@ Examples:
   tfr-index verify --decode data/                find every damaged record and picture
   tfr-index copy data/ --out all.tfrecord        merge, split, filter, decompress, repair
 
-PATH is a file, a folder that holds one set, or a quoted pattern such as 'data/train-*'. A path that exists is always
+PATH is a file, a folder that holds one set, or a quoted pattern such as 'data/train-*'. A path that exists is always \
 taken literally. The index of DIR/NAME is DIR/.tfrmap/NAME.tfri; the data itself is never changed.
 
-Exit codes: 0 fine; 1 something is wrong in the data, an index or the shard set; 2 arguments, a missing path,
+Exit codes: 0 fine; 1 something is wrong in the data, an index or the shard set; 2 arguments, a missing path, \
 permission, a full disk, an output that exists.";
 
 /// Index, check, show, repair and export TFRecord files.

@@ -261,10 +261,11 @@ impl SkipList {
                 list.real.entry(real).or_default().extend(records);
             }
         }
+        list.files.values_mut().chain(list.real.values_mut()).for_each(|records| records.sort_unstable());
         Ok(list)
     }
 
-    /// The numbers within one file.
+    /// The numbers within one file, in ascending order.
     pub fn for_file(&self, file: &Path) -> &[u64] {
         let real = || file.canonicalize().ok().and_then(|real| self.real.get(&real));
         let found = if self.files.is_empty() { None } else { real().or_else(|| self.files.get(file)) };
@@ -278,7 +279,7 @@ impl SkipList {
 
     /// True where the list names this record of this file.
     pub fn names(&self, file: &Path, record: u64) -> bool {
-        self.for_file(file).contains(&record)
+        self.for_file(file).binary_search(&record).is_ok()
     }
 
     fn stranger(&self, files: &[PathBuf]) -> Option<&Path> {

@@ -173,7 +173,8 @@ fn verify() {
         &world.tfr("verify set flip").exits(1).out,
         "flip: record 1 at byte 47: the payload does not match its CRC\n\
          8 records in 3 files, 376 B: 7 good, 1 bad\n\
-         1  CorruptData\n",
+         1  CorruptData\n\
+         to leave them out: `verify --list bad.jsonl`, then `tfr-index copy PATH --out NEW --skip bad.jsonl`\n",
     );
     same(
         &world.tfr("verify --json flip").exits(1).out,
@@ -181,6 +182,37 @@ fn verify() {
 {"records":3,"good":2,"bad":1}
 "#,
     );
+}
+
+#[test]
+fn what_a_list_leaves_out_is_told_in_words() {
+    let world = world();
+    let mut bytes = frames((0..3).map(numbered));
+    bytes[60] ^= 1;
+    world.write("flip", bytes);
+    let found = world.tfr("verify flip --list bad.jsonl").exits(1).out;
+    assert!(
+        found.ends_with("to leave them out: `tfr-index copy PATH --out NEW --skip bad.jsonl`\n"),
+        "{found}"
+    );
+    let copied = world.tfr("copy flip --out good --skip bad.jsonl").exits(0);
+    same(&copied.out, "2 records written to good, 1 left out\n");
+    same(&copied.err, "warning: flip: record 1: left out as listed\n");
+}
+
+/// Lines of help that the library for arguments has to break stand apart from what they belong to.
+#[test]
+fn help_fits_a_line() {
+    let world = world();
+    for command in
+        ["", "build", "info", "schema", "preview", "get", "verify", "batch", "export", "copy", "pack"]
+    {
+        let help = world.tfr(&format!("{command} --help")).exits(0).out;
+        let examples = help.split("Examples:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+        for line in examples.lines() {
+            assert!(line.starts_with("  tfr-index "), "{command}: {line}");
+        }
+    }
 }
 
 #[test]

@@ -18,8 +18,8 @@ use crate::units;
 const EXAMPLES: &str = "\
 Examples:
   tfr-index batch data/ --out b.npz --batch-size 10                       the first ten records
-  tfr-index batch data/ --out b.npz --batch-size 64 --seed 7 --epoch 2    the first batch of a shuffled epoch
-  tfr-index schema data/ --spec json > spec.json                          a spec to edit, and then:
+  tfr-index batch data/ --out b.npz --batch-size 64 --seed 7 --epoch 2    of a shuffled epoch
+  tfr-index schema data/ --spec json > spec.json                          a spec to edit; then:
   tfr-index batch data/ --out b.npz --batch-size 10 --spec spec.json
 
 In Python: b = numpy.load(\"b.npz\"); b[\"image/encoded\"], b[\"indices\"]. The same request gives the same bytes.";

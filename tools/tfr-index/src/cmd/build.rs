@@ -14,7 +14,7 @@ use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
-  tfr-index build data/                    every shard of a folder; those that are fresh are left alone
+  tfr-index build data/                    every shard of a folder; fresh ones stay as they are
   tfr-index build 'data/train-*' --check   verify the CRC of every payload too
   tfr-index build /mnt/ro/ --index-dir ix  where the data's folder cannot be written
 

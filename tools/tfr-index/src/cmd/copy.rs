@@ -27,9 +27,9 @@ Examples:
   tfr-index copy data/ --out mixed --shards 16 --seed 1        shuffle globally
   tfr-index copy data/ --out dev.tfrecord --range 0..1000      a part
   tfr-index copy torn.tfrecord --out whole.tfrecord --skip-bad salvage what is whole
-  tfr-index copy data/ --out good --skip bad.jsonl             without what `verify --list bad.jsonl` found
+  tfr-index copy data/ --out good --skip bad.jsonl             without what `verify --list` found
 
-The output appears whole or not at all, with its index, and is never one of the inputs. Memory stays bounded. With
+The output appears whole or not at all, with its index, and is never one of the inputs. Memory stays bounded. With \
 --seed or an unordered --select, inputs that are compressed or damaged are first unpacked beside the output.";
 
 /// Copy records into other files: merge, split, filter, decompress, shuffle, salvage.
@@ -102,7 +102,11 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         out,
     };
     for line in skip.lines() {
-        job.skipped(|| line.clone(), || format!("{}: left out as listed", line))?;
+        let place = || match line["path"].as_str() {
+            Some(path) => format!("{path}: record {}", line["record"]),
+            None => format!("record {line}"),
+        };
+        job.skipped(|| line.clone(), || format!("{}: left out as listed", place()))?;
     }
     match selection {
         Some(selection) if shuffled => job.shuffle(&inputs, &selection)?,

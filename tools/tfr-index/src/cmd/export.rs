@@ -17,12 +17,12 @@ use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
-  tfr-index export data/ --format dali --out-dir idx                    NAME.idx for fn.readers.tfrecord
-  tfr-index export all.tfrecord --format dali --seed 7 --epoch 3        a true shuffle for DALI: it reads in this order
-  tfr-index export data/ --format dali --skip bad.jsonl                 without the records that `verify --json` found
-  tfr-index export data/ --format tfindex                               NAME.tfindex for vahidk's tfrecord
+  tfr-index export data/ --format dali --out-dir idx              NAME.idx for readers.tfrecord
+  tfr-index export all.tfrecord --format dali --seed 7 --epoch 3  in the order of a true shuffle
+  tfr-index export data/ --format dali --skip bad.jsonl           without what `verify` listed
+  tfr-index export data/ --format tfindex                         NAME.tfindex for vahidk
 
-With --seed each file's records are listed in the order in which Dataset::shuffled(seed).epoch(epoch) visits them. An
+With --seed each file's records are listed in the order in which Dataset::shuffled(seed).epoch(epoch) visits them. An \
 index belongs to one file, so a reader still goes file by file: merge with `tfr-index copy` for a shuffle across all.";
 
 /// Write indexes that DALI and vahidk's tfrecord read, or a table.

@@ -22,13 +22,13 @@ use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
-  tfr-index pack photos/ --out train.tfrecord                       photos/CLASS/*.jpg, a class for each folder
+  tfr-index pack photos/ --out train.tfrecord                       photos/CLASS/*.jpg
   tfr-index pack photos/ --out data/train --shards 16 --seed 1      16 shards, classes mixed
-  tfr-index pack photos/ --labels rows.csv --out train.tfrecord     rows of path,label; paths within photos/
-  tfr-index pack photos/ --out small --resize 256 --quality 90      re-encode pictures whose short side is longer
+  tfr-index pack photos/ --labels rows.csv --out train.tfrecord     rows of path,label
+  tfr-index pack photos/ --out small --resize 256 --quality 90      larger ones re-encoded
 
-A record has image/encoded, image/format, image/height, image/width, image/class/label, image/class/text and
-image/filename. OUT.labels.txt lists the classes as slim does. Every picture is decoded once: what cannot be is reported
+A record has image/encoded, image/format, image/height, image/width, image/class/label, image/class/text and \
+image/filename. OUT.labels.txt lists the classes as slim does. Every picture is decoded once: what cannot be is reported \
 and left out. A picture's bytes stay as they are unless --resize or --quality re-encodes it as JPEG, turned upright.";
 
 /// Pack pictures (a folder for each class, or a CSV) into TFRecords with slim's keys.

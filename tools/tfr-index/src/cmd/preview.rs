@@ -27,7 +27,7 @@ Examples:
   tfr-index preview data/ --out sheet.png --seed 1           20 of the whole set at random
   tfr-index preview data/ --out sheet.png --labels labels.txt --count 60
 
-Labels are image/class/text, else the name in the labels file, else the number. Boxes are drawn where there are
+Labels are image/class/text, else the name in the labels file, else the number. Boxes are drawn where there are \
 image/object/bbox/xmin, ymin, xmax, ymax.";
 
 /// Draw a contact sheet of pictures with record numbers, labels and boxes.

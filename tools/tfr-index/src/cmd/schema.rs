@@ -17,8 +17,8 @@ use crate::units;
 
 const EXAMPLES: &str = "\
 Examples:
-  tfr-index schema data/                             what is inside, and the spec in four languages
-  tfr-index schema data/ --spec json > spec.json     the spec alone, for `tfr-index batch --spec spec.json`
+  tfr-index schema data/                             what is inside, and the spec in 4 languages
+  tfr-index schema data/ --spec json > spec.json     the spec alone, for `batch --spec`
   tfr-index schema data/ --records 0                 look at every record";
 
 /// Tell what the records are, count kinds and lengths, and print the spec that reads them.

@@ -23,10 +23,10 @@ use crate::units;
 const EXAMPLES: &str = "\
 Examples:
   tfr-index verify data/                                  every CRC of every file
-  tfr-index verify data/ --decode --list bad.jsonl        every picture too, and a list of what is wrong, and then:
+  tfr-index verify data/ --decode --list bad.jsonl        every picture too, listed; then:
   tfr-index copy data/ --out good.tfrecord --skip bad.jsonl
 
-A damaged length ends its file, since what follows cannot be trusted: `tfr-index copy --skip-bad` finds the records
+A damaged length ends its file, since what follows cannot be trusted: `tfr-index copy --skip-bad` finds the records \
 behind it. Good are the records on the chain of frames from the beginning of the file.";
 
 /// Check every CRC, and with --decode every picture; list what is wrong.
@@ -109,7 +109,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         let records = total.good + total.bad;
         out.json(&json!({ "records": records, "good": total.good, "bad": total.bad }))?;
     } else if !files.is_empty() {
-        summary(&total, files.len() as u64, bytes, out)?;
+        summary(&total, files.len() as u64, bytes, args.list.as_deref(), out)?;
     }
     Ok(exit)
 }
@@ -244,7 +244,7 @@ fn look(key: &[u8], picture: &[u8]) -> Result<(), (Option<String>, tfrmap::Error
     decode(picture, &DecodeOptions::default()).map(drop).map_err(|error| (Some(keys::name(key)), error))
 }
 
-fn summary(total: &Found, files: u64, bytes: u64, out: &mut Output) -> Result<()> {
+fn summary(total: &Found, files: u64, bytes: u64, list: Option<&Path>, out: &mut Output) -> Result<()> {
     let tone = if total.problems.is_empty() { Tone::Good } else { Tone::Bad };
     let head = format!(
         "{} in {}, {}: {} good, {} bad",
@@ -263,5 +263,15 @@ fn summary(total: &Found, files: u64, bytes: u64, out: &mut Output) -> Result<()
     for (kind, count) in kinds {
         table.row([units::count(count), kind.to_owned()]);
     }
-    if table.is_empty() { Ok(()) } else { out.text(table) }
+    if !table.is_empty() {
+        out.text(table)?;
+    }
+    if total.problems.iter().all(|problem| problem.record.is_none()) {
+        return Ok(());
+    }
+    let (first, list) = match list {
+        Some(list) => ("", list.display().to_string()),
+        None => ("`verify --list bad.jsonl`, then ", "bad.jsonl".to_owned()),
+    };
+    out.text(format!("to leave them out: {first}`tfr-index copy PATH --out NEW --skip {list}`"))
 }
