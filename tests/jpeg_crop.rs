@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use tfrmap::image::jpeg::{Crop, Damage, Dct, Decoder, Error, Options, Output, RowSink, decode, read_info};
+use tfrmap::image::jpeg::{
+    Crop, Damage, Dct, Decoder, Error, Image, Options, Output, RowSink, decode, read_info,
+};
 
 fn inputs() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/images/inputs");
@@ -38,6 +40,18 @@ fn cut(pixels: &[u8], width: usize, channels: usize, crop: Crop) -> Vec<u8> {
     rows.flat_map(|row| row[part.clone()].to_vec()).collect()
 }
 
+/// Decodes each window alone and compares it with that part of the whole; gives their number.
+fn compare_windows(decoder: &mut Decoder, bytes: &[u8], options: &Options, whole: &Image, what: &str) -> u32 {
+    let (mut pixels, windows) = (Vec::new(), windows(whole.width, whole.height));
+    for crop in &windows {
+        let options = Options { crop: Some(*crop), ..options.clone() };
+        decoder.decode_into(bytes, &options, &mut pixels).unwrap();
+        let want = cut(&whole.pixels, whole.width as usize, whole.channels, *crop);
+        assert!(pixels == want, "{what}: {crop:?}");
+    }
+    windows.len() as u32
+}
+
 #[test]
 fn a_window_equals_the_crop_of_the_whole() {
     let mut decoder = Decoder::new();
@@ -46,14 +60,7 @@ fn a_window_equals_the_crop_of_the_whole() {
         for (dct, output) in [(Dct::Accurate, Output::Native), (Dct::Fast, Output::Gray)] {
             let options = Options { dct, output, ..Options::default() };
             let Ok(whole) = decode(&bytes, &options) else { continue };
-            let mut pixels = Vec::new();
-            for crop in windows(whole.width, whole.height) {
-                let options = Options { crop: Some(crop), ..options.clone() };
-                decoder.decode_into(&bytes, &options, &mut pixels).unwrap();
-                let want = cut(&whole.pixels, whole.width as usize, whole.channels, crop);
-                assert!(pixels == want, "{name}: {crop:?} {dct:?}");
-                checked += 1;
-            }
+            checked += compare_windows(&mut decoder, &bytes, &options, &whole, &format!("{name}, {dct:?}"));
         }
     }
     assert!(checked > 5000, "only {checked} windows");
@@ -70,14 +77,8 @@ fn a_window_of_a_damaged_picture_equals_the_crop_of_the_whole() {
             bytes[at] ^= 0x55;
             let options = Options { damage: Damage::Lenient, ..Options::default() };
             let Ok(whole) = decode(&bytes, &options) else { continue };
-            let mut pixels = Vec::new();
-            for crop in windows(whole.width, whole.height) {
-                let options = Options { crop: Some(crop), ..options.clone() };
-                decoder.decode_into(&bytes, &options, &mut pixels).unwrap();
-                let want = cut(&whole.pixels, whole.width as usize, whole.channels, crop);
-                assert!(pixels == want, "{name}: {crop:?} damaged at {at}");
-                checked += 1;
-            }
+            let what = format!("{name}, damaged at {at}");
+            checked += compare_windows(&mut decoder, &bytes, &options, &whole, &what);
             changed += u32::from(whole.pixels != sound.pixels);
         }
     }

@@ -21,9 +21,6 @@ const LARGE: u64 = 32 << 10;
 /// A first touch that takes longer than this has waited for a disk.
 const SLOW: Duration = Duration::from_micros(15);
 
-/// Records of which the first touches are made together.
-const AHEAD: usize = 16;
-
 /// Frames up to this size are read by one call: moving the payload to its place costs less than another one.
 const SMALL: usize = 4 << 10;
 
@@ -216,31 +213,6 @@ impl Store {
         let start = entry.offset as usize + HEADER_LEN;
         let range = start..start + payload.len();
         Ok(Record::mapped(Arc::clone(&opened), range, i, entry.offset))
-    }
-
-    /// The records of these numbers, in this order, each as [`get`](Store::get) gives it. Of small records in memory, but
-    /// not in the processor's cache, in a third of the time: `get` waits for memory twice, here these waits overlap.
-    pub fn get_many<'a>(&'a self, numbers: &'a [u64]) -> impl Iterator<Item = Result<Record>> + 'a {
-        numbers.chunks(AHEAD).flat_map(|some| {
-            self.touch_all(some);
-            some.iter().map(|&i| self.get(i))
-        })
-    }
-
-    /// Has the index entries and the begins and ends of frames in the processor's cache: first all entries, then all
-    /// frames, so that their misses overlap.
-    fn touch_all(&self, numbers: &[u64]) {
-        let Ok(opened) = self.opened() else { return };
-        let Some(all) = opened.data().mapped() else { return };
-        let mut entries = [None; AHEAD];
-        for (entry, &i) in entries.iter_mut().zip(numbers) {
-            *entry = self.entry(&opened, i).ok();
-        }
-        for entry in entries.iter().flatten() {
-            for at in [entry.offset, entry.offset + 64, entry.end - 1] {
-                std::hint::black_box(all.get(at as usize).copied());
-            }
-        }
     }
 
     /// Reads the payload of record `i` into `buf`, replacing what is there, and verifies it there: what was verified is
