@@ -3,7 +3,6 @@
 mod store_support;
 
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
@@ -116,16 +115,7 @@ fn killed_builders_leave_none_or_a_whole_index() {
         let mut children: Vec<_> =
             (0..8).map(|_| again("child_indexes_again_and_again", &[(TARGET, target)])).collect();
         // All are at work before the first is killed; then at times that no two rounds share.
-        for child in &mut children {
-            let mut output = child.stdout.take().unwrap();
-            let mut seen = Vec::new();
-            while !seen.ends_with(b"READY\n") {
-                let mut byte = [0];
-                assert_eq!(output.read(&mut byte).unwrap(), 1);
-                seen.push(byte[0]);
-            }
-            child.stdout = Some(output);
-        }
+        children.iter_mut().for_each(wait_until_ready);
         for (number, child) in children.iter_mut().enumerate() {
             std::thread::park_timeout(Duration::from_micros((round * 977 + number * 431) as u64 % 5000));
             child.kill().unwrap();

@@ -159,18 +159,6 @@ fn child_writes_again_and_again() {
     }
 }
 
-/// Reads what a child prints up to the word, and returns the rest.
-fn wait_until_ready(child: &mut std::process::Child) -> std::process::ChildStdout {
-    let mut output = child.stdout.take().unwrap();
-    let mut seen = Vec::new();
-    while !seen.ends_with(b"READY\n") {
-        let mut byte = [0];
-        assert_eq!(output.read(&mut byte).unwrap(), 1);
-        seen.push(byte[0]);
-    }
-    output
-}
-
 #[test]
 fn killed_it_leaves_no_half_file() {
     let (mut written, mut without_index) = (0, 0);
@@ -179,7 +167,7 @@ fn killed_it_leaves_no_half_file() {
         fs::write(folder.path().join("grows"), framed(&[[7; 100]])).unwrap();
         let target = folder.path().to_str().unwrap();
         let mut child = again("child_writes_again_and_again", &[(TARGET, target)]);
-        let _output = wait_until_ready(&mut child);
+        wait_until_ready(&mut child);
         std::thread::park_timeout(Duration::from_micros((round * 7919 % 250_000) as u64));
         child.kill().unwrap();
         child.wait().unwrap();

@@ -1,6 +1,7 @@
 //! What the tests of records and indexes share.
 #![allow(dead_code)]
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -80,4 +81,15 @@ pub fn again_with(test: &str, variables: &[(&str, &str)], change: impl FnOnce(&m
     command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
     change(&mut command);
     command.spawn().unwrap()
+}
+
+/// Waits until a child has printed a line READY. What it prints later can still be read.
+pub fn wait_until_ready(child: &mut Child) {
+    let output = child.stdout.as_mut().unwrap();
+    let mut seen = Vec::new();
+    while !seen.ends_with(b"READY\n") {
+        let mut byte = [0];
+        assert_eq!(output.read(&mut byte).unwrap(), 1);
+        seen.push(byte[0]);
+    }
 }
