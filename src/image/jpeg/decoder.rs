@@ -186,7 +186,7 @@ impl Decoder {
         while *next < end {
             let y = *next - plan.y0;
             if let Some(room) = target.room(y) {
-                self.rows.make(plan, frame, &self.planes, *next, room);
+                self.rows.make(plan, &self.planes, *next, room);
                 target.done(y);
             }
             *next += 1;

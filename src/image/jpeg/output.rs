@@ -26,6 +26,8 @@ pub(super) struct Plan {
     methods: [Method; 4],
     /// The components that the output depends on.
     pub components: usize,
+    /// Their columns that the window covers, and the one behind the last.
+    columns: [(usize, usize); 4],
     /// The window: first column and row, and those behind the last.
     pub x0: usize,
     pub y0: usize,
@@ -72,10 +74,15 @@ impl Plan {
         if x0 >= x1 || y0 >= y1 || x1 > frame.width || y1 > frame.height {
             return Err(Error::Options { reason: "the crop window is empty or reaches beyond the picture" });
         }
+        let columns = std::array::from_fn(|i| {
+            let ((h, _), width) = (methods[i].factors(), frame.components().get(i).map_or(0, |c| c.width));
+            (x0 / h, x1.div_ceil(h).min(width))
+        });
         Ok(Plan {
             conversion,
             methods,
             components,
+            columns,
             x0,
             y0,
             x1,
@@ -97,15 +104,9 @@ impl Plan {
         (self.x1 - self.x0) * self.channels()
     }
 
-    /// The columns of a component that the window covers.
-    fn columns(&self, index: usize, component: &Component) -> (usize, usize) {
-        let (h, _) = self.methods[index].factors();
-        (self.x0 / h, self.x1.div_ceil(h).min(component.width))
-    }
-
     /// Sets up a component's plane for the columns that the window depends on.
     pub(super) fn lay_out(&self, index: usize, component: &Component, plane: &mut Plane) {
-        let (first, end) = self.columns(index, component);
+        let (first, end) = self.columns[index];
         plane.lay_out(component, first.saturating_sub(1), (end + 1).min(component.width));
     }
 
@@ -152,13 +153,11 @@ impl Rows {
     }
 
     /// Makes row `y` of the picture, the window's part of it.
-    pub(super) fn make(&mut self, plan: &Plan, frame: &Frame, planes: &[Plane; 4], y: usize, out: &mut [u8]) {
+    pub(super) fn make(&mut self, plan: &Plan, planes: &[Plane; 4], y: usize, out: &mut [u8]) {
         let Rows { scratch, upsample, color } = self;
         let mut rows: [&[u8]; 4] = [&[]; 4];
         for (index, (scratch, row)) in scratch.iter_mut().zip(&mut rows).enumerate().take(plan.components) {
-            let component = &frame.components()[index];
-            let (first, end) = plan.columns(index, component);
-            *row = component_row(plan, index, &planes[index], (first, end), y, scratch, upsample);
+            *row = component_row(plan, index, &planes[index], y, scratch, upsample);
         }
         let [a, b, c, d] = rows;
         match plan.conversion {
@@ -179,18 +178,18 @@ fn component_row<'a>(
     plan: &Plan,
     index: usize,
     plane: &'a Plane,
-    (first, end): (usize, usize),
     y: usize,
     scratch: &'a mut Vec<u8>,
     kernels: &upsample::Kernels,
 ) -> &'a [u8] {
-    let method = plan.methods[index];
+    let (method, (first, end)) = (plan.methods[index], plan.columns[index]);
+    let inner = |row: &'a [u8]| &row[1..row.len() - 1];
+    if method == Method::Full {
+        return inner(plane.samples(y as isize, first, end));
+    }
     let (h, v) = method.factors();
     let at = (y / v) as isize;
     let near = plane.samples(at, first, end);
-    if method == Method::Full {
-        return &near[1..near.len() - 1];
-    }
     let length = (end - first) * h;
     if scratch.len() < length {
         scratch.resize(length, 0);
@@ -198,7 +197,6 @@ fn component_row<'a>(
     let out = &mut scratch[..length];
     let below = !y.is_multiple_of(v);
     let far = |plane: &'a Plane| plane.samples(if below { at + 1 } else { at - 1 }, first, end);
-    let inner = |row: &'a [u8]| &row[1..row.len() - 1];
     match method {
         Method::Full => {}
         Method::FancyH2 => (kernels.h2)(near, out),

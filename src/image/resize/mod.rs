@@ -111,9 +111,9 @@ pub(crate) struct Stream<'a> {
 }
 
 impl Stream<'_> {
-    /// Whether source row `y` is needed.
+    /// Whether source row `y` is needed, where all needed ones above it were pushed.
     pub fn wants(&self, y: u32) -> bool {
-        self.vertical.needs(y)
+        self.rows.wants(y, self.vertical)
     }
 
     /// Takes source row `y`, if it is needed, in ascending order, and stores the output rows that it completes.

@@ -36,12 +36,6 @@ impl TwoTap {
             self.lerp.push(if lower == upper { 0.0 } else { source - floor });
         }
     }
-
-    /// Whether any output needs a source position, in a table that is not mirrored.
-    pub fn needs(&self, position: u32) -> bool {
-        let has = |taps: &[u32]| taps.get(taps.partition_point(|tap| *tap < position)) == Some(&position);
-        has(&self.lower) || has(&self.upper)
-    }
 }
 
 /// The horizontal table of pictures with a number of channels.
@@ -120,7 +114,14 @@ impl Rows {
         self.next = 0;
     }
 
-    /// Takes source row `y`, which [is needed](TwoTap::needs); rows come in ascending order, none left out.
+    /// Whether source row `y` is needed, where all needed ones above it were taken. `vertical` is not mirrored.
+    #[inline]
+    pub fn wants(&self, y: u32, vertical: &TwoTap) -> bool {
+        let next = |taps: &[u32]| taps.get(self.next) == Some(&y);
+        next(&vertical.lower) || next(&vertical.upper)
+    }
+
+    /// Takes source row `y`, which [is wanted](Rows::wants); rows come in ascending order, none left out.
     /// `columns` interpolates it horizontally, `emit` is given each output row's number, two rows and the factor.
     pub fn push(
         &mut self,

@@ -34,19 +34,27 @@ fn columns_rgb_avx2(columns: &Columns, row: &[u8], scale: f32, out: &mut [f32]) 
     let pairs = (last - first) / 2;
 
     let scale8 = _mm256_set1_ps(scale);
-    // Two pixels of 8 bytes to: both left taps in the low half, both right taps in the high half.
-    let taps = _mm_setr_epi8(0, 1, 2, -1, 8, 9, 10, -1, 3, 4, 5, -1, 11, 12, 13, -1);
+    // Of 8 bytes, here twice in each half: the three of the left tap and of the right one, each to 32 bits.
+    let left_tap = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        0, -1, -1, -1, 1, -1, -1, -1, 2, -1, -1, -1, -1, -1, -1, -1,
+    ));
+    let right_tap = _mm256_broadcastsi128_si256(_mm_setr_epi8(
+        3, -1, -1, -1, 4, -1, -1, -1, 5, -1, -1, -1, -1, -1, -1, -1,
+    ));
     for pair in 0..pairs {
         let x = first + 2 * pair;
         let (a, b) = (columns.lower[x] as usize, columns.lower[x + 1] as usize);
         // SAFETY: x and x + 1 lie in first..last, and 8 bytes from the farthest offset there do not pass the row's end.
         let (a, b) = unsafe {
-            (_mm_loadl_epi64(row.as_ptr().add(a).cast()), _mm_loadl_epi64(row.as_ptr().add(b).cast()))
+            (
+                row.as_ptr().add(a).cast::<i64>().read_unaligned(),
+                row.as_ptr().add(b).cast::<i64>().read_unaligned(),
+            )
         };
-        let bytes = _mm_shuffle_epi8(_mm_unpacklo_epi64(a, b), taps);
-        let left = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)), scale8);
-        let right =
-            _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_srli_si128::<8>(bytes))), scale8);
+        // Loads and a blend, so that the units that shuffle are left to the two shuffles.
+        let bytes = _mm256_blend_epi32::<0xf0>(_mm256_set1_epi64x(a), _mm256_set1_epi64x(b));
+        let value_of = |tap| _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, tap)), scale8);
+        let (left, right) = (value_of(left_tap), value_of(right_tap));
         // SAFETY: x + 2 <= count, and lerp4 has four elements for each.
         let lerp = unsafe { _mm256_loadu_ps(columns.lerp4.as_ptr().add(4 * x)) };
         let value = _mm256_add_ps(left, _mm256_mul_ps(_mm256_sub_ps(right, left), lerp));
