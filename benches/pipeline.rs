@@ -1,7 +1,9 @@
-//! What the pipeline itself costs: small records, where nothing else takes time.
+//! What the pipeline itself costs: small records, where nothing else takes time, and many threads.
 
 use std::hint::black_box;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tfrmap::{Dataset, DatasetWriter, ExampleBuilder, Features};
@@ -68,5 +70,33 @@ fn small_records(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, small_records);
+/// How the pipeline goes on more threads than there are cores: records of 100 KB that take a millisecond each, as pictures do,
+/// but asleep. What is lost from one number of threads to twice as many is lost by the pipeline itself.
+fn many_threads(c: &mut Criterion) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut writer = DatasetWriter::create(folder.path().join("photos")).expect("a writable folder");
+    for _ in 0..320 {
+        writer.write(&vec![7; 100_000]).expect("room for the records");
+    }
+    let dataset = writer.finish().expect("room for the index").shuffled(7);
+
+    let mut group = c.benchmark_group("records that sleep for 1 ms, batches of 10");
+    group.sample_size(10);
+    for threads in [1, 2, 4, 8, 16, 32] {
+        let epochs = 4 * threads.min(4);
+        group.throughput(Throughput::Elements(epochs * dataset.len()));
+        group.bench_function(BenchmarkId::from_parameter(format!("{threads} threads")), |b| {
+            b.iter(|| {
+                let slept = dataset.clone().epochs(0..epochs).map(|record| {
+                    thread::sleep(Duration::from_millis(1));
+                    Ok(record.as_bytes()[0])
+                });
+                let batches = slept.batches(10).threads(threads as usize);
+                batches.map(|batch| batch.expect("whole records").len()).sum::<usize>()
+            });
+        });
+    }
+}
+
+criterion_group!(benches, small_records, many_threads);
 criterion_main!(benches);
