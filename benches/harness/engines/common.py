@@ -9,8 +9,20 @@ import sys
 import time
 import zlib
 from array import array
+from importlib.metadata import PackageNotFoundError, version
 
 JOB = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+
+
+def version_of(*packages):
+    """Installed packages with their versions."""
+    found = []
+    for package in packages:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            found.append(package)
+    return ", ".join(found)
 
 
 def say(**fields):

@@ -1,9 +1,10 @@
-"""FFCV: its own file format, made first; pictures are stored as JPEGs encoded again at quality 90. The first epoch, in which its code
-is compiled, counts as start-up: it is run before the clock starts for rates, and the first batch is that of this epoch."""
+"""FFCV: its own file format, made first; pictures are stored as JPEGs encoded again at quality 90, which OpenCV writes as 4:2:0. The
+first epoch, in which its code is compiled, counts as start-up: it is run before the clock starts for rates, and the first batch is that
+of this epoch."""
 import os
 import time
 
-from common import JOB, Clock, missing, say
+from common import JOB, Clock, missing, say, version_of
 
 try:
     import cv2
@@ -12,15 +13,29 @@ try:
     import torch
     from ffcv.fields import IntField, RGBImageField
     from ffcv.fields.decoders import IntDecoder
-    from ffcv.fields.rgb_image import CenterCropRGBImageDecoder
+    from ffcv.fields.rgb_image import ResizedCropRGBImageDecoder
     from ffcv.loader import Loader, OrderOption
-    from ffcv.transforms import NormalizeImage, ToTensor
+    from ffcv.transforms import NormalizeImage
     from ffcv.writer import DatasetWriter
     from tfrecord import example_pb2, tfrecord_iterator
 except ImportError as error:
     missing(error)
 
 FILE = os.path.join(JOB["prepared"], "train.beton")
+
+
+def whole_picture(height, width, scale, ratio):
+    return 0, 0, height, width
+
+
+class Resize(ResizedCropRGBImageDecoder):
+    """The whole picture at the size asked for: FFCV itself has only crops of it, and another crop would be another job."""
+
+    scale = ratio = None
+
+    @property
+    def get_crop_generator(self):
+        return whole_picture
 
 
 class Pictures:
@@ -51,7 +66,7 @@ def batches():
     loader = Loader(
         FILE, batch_size=JOB["batch"], num_workers=JOB["threads"], order=OrderOption.RANDOM, os_cache=True, drop_last=False,
         batches_ahead=3, seed=JOB["seed"], pipelines={
-            "image": [CenterCropRGBImageDecoder((size, size), ratio=1.0), scale], "label": [IntDecoder()]})
+            "image": [Resize((size, size)), scale], "label": [IntDecoder()]})
     begin = time.perf_counter()
     first = None
     for _ in loader:
@@ -61,7 +76,7 @@ def batches():
         for values, labels in loader:
             clock.batch(np.asarray(values), np.asarray(labels).reshape(-1).tolist())
     clock.first_from_start = clock.first_from_start - (clock.start - begin) + first
-    clock.done(version=f"FFCV {ffcv.__version__}, PyTorch {torch.__version__}", shuffle="whole set, new each epoch")
+    clock.done(version=version_of("ffcv", "torch"), shuffle="whole set, new each epoch")
 
 
 {"prepare": prepare, "batches": batches}[JOB["task"]]()

@@ -2,7 +2,7 @@
 import os
 import time
 
-from common import JOB, Clock, ids_checksum, missing, say, write_values
+from common import JOB, Clock, ids_checksum, missing, say, version_of
 
 try:
     import cv2
@@ -15,7 +15,7 @@ except ImportError as error:
     missing(error)
 
 cv2.setNumThreads(0)
-VERSION = "Grain 0.2.18, ArrayRecord 0.8.6, OpenCV"
+VERSION = version_of("grain", "array_record", "opencv-python-headless")
 THREADS, SIZE = JOB["threads"], JOB.get("size", 224)
 FILES = [os.path.join(JOB["prepared"], os.path.basename(f) + ".array_record") for f in JOB["files"]]
 

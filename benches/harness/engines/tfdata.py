@@ -112,7 +112,9 @@ def shuffle():
 def batches():
     limit_threads()
     clock = Clock("records" if JOB["task"] == "tensors" else "images")
-    for values, labels in pipeline(JOB["epochs"]):
+    # The iterator is kept to the end of the process: taking it down can wait for AUTOTUNE's thread to wake, for up to a minute.
+    iterator = iter(pipeline(JOB["epochs"]))
+    for values, labels in iterator:
         clock.batch(values.numpy(), labels.numpy().tolist())
         if clock.full:
             break

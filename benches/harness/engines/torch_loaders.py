@@ -4,7 +4,7 @@ import os
 import tarfile
 import time
 
-from common import JOB, Clock, missing, say
+from common import JOB, Clock, missing, say, version_of
 
 try:
     import cv2
@@ -95,7 +95,7 @@ def batches():
             clock.batch(np.asarray(values), [int(number) for number in labels])
             if clock.full:
                 break
-    clock.done(version=f"PyTorch {torch.__version__}, OpenCV {cv2.__version__}, {WORKERS} worker processes", shuffle=shuffle)
+    clock.done(version=version_of("torch", JOB["variant"], "opencv-python-headless") + f", {WORKERS} worker processes", shuffle=shuffle)
 
 
 def index():
@@ -105,7 +105,7 @@ def index():
     seconds = time.perf_counter() - start
     lines = sum(sum(1 for _ in open(target(f))) for f in FILES)
     size = sum(os.path.getsize(target(f)) for f in FILES)
-    say(delivered=lines, build_ms=seconds * 1e3, us_per_record=seconds * 1e6 / lines, index_bytes=size, version="tfrecord 1.14.6")
+    say(delivered=lines, build_ms=seconds * 1e3, us_per_record=seconds * 1e6 / lines, index_bytes=size, version=version_of("tfrecord"))
 
 
 def scan():
@@ -116,7 +116,7 @@ def scan():
             count += 1
             size += len(record)
     seconds = time.perf_counter() - start
-    say(delivered=count, bytes=size, records_per_s=count / seconds, gb_per_s=size / seconds / 1e9, version="tfrecord 1.14.6")
+    say(delivered=count, bytes=size, records_per_s=count / seconds, gb_per_s=size / seconds / 1e9, version=version_of("tfrecord"))
 
 
 {"prepare": prepare, "batches": batches, "tensors": batches, "index": index, "scan": scan}[JOB["task"]]()

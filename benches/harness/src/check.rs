@@ -61,8 +61,10 @@ pub struct Truth {
     pub checksum: Option<String>,
     /// Payload bytes.
     pub bytes: Option<u64>,
-    /// Reference values of the sampled records.
+    /// Reference values of the sampled records, one after the other.
     pub values: Option<Vec<f32>>,
+    /// How many records are sampled.
+    pub sampled: usize,
 }
 
 /// How far values are from the reference, in levels of 255.
@@ -74,16 +76,43 @@ pub struct Distance {
     pub mean: f64,
 }
 
-/// The distance of `values` (where 1.0 is full scale) from `reference`; `None` when the lengths differ or a value is not finite.
-pub fn distance(values: &[f32], reference: &[f32]) -> Option<Distance> {
-    if values.len() != reference.len() || values.is_empty() || values.iter().any(|v| !v.is_finite()) {
-        return None;
-    }
+/// The distance of `values` (where 1.0 is full scale) from as many of `reference`.
+fn distance(values: &[f32], reference: &[f32]) -> Distance {
     let differences = || values.iter().zip(reference).map(|(a, b)| f64::from((a - b).abs()) * 255.0);
-    Some(Distance {
+    Distance {
         max: differences().fold(0.0, f64::max),
-        mean: differences().sum::<f64>() / values.len() as f64,
-    })
+        mean: differences().sum::<f64>() / values.len().max(1) as f64,
+    }
+}
+
+/// The distance over all `sampled` records, when none of them is beyond `tolerance`: one wrong picture among many right ones would be
+/// lost in a mean over all.
+///
+/// # Errors
+/// Values that are not comparable, or the record that is beyond.
+fn compare(
+    values: &[f32],
+    reference: &[f32],
+    sampled: usize,
+    tolerance: Tolerance,
+) -> Result<Distance, String> {
+    if values.len() != reference.len() || values.is_empty() {
+        return Err(format!("gave {} values instead of {}", values.len(), reference.len()));
+    }
+    if let Some(value) = values.iter().find(|v| !v.is_finite()) {
+        return Err(format!("gave the value {value}"));
+    }
+    let row = (values.len() / sampled.max(1)).max(1);
+    for (i, (ours, theirs)) in values.chunks(row).zip(reference.chunks(row)).enumerate() {
+        let off = distance(ours, theirs);
+        if off.max > tolerance.max || off.mean > tolerance.mean {
+            return Err(format!(
+                "values of sampled record {i} up to {:.3} and on average {:.4} levels from the reference; at most {} and {} are stated",
+                off.max, off.mean, tolerance.max, tolerance.mean
+            ));
+        }
+    }
+    Ok(distance(values, reference))
 }
 
 /// Why `answer` is wrong, or how far its values are from the reference.
@@ -121,16 +150,8 @@ pub fn verdict(
     }
     let reference = truth.values.as_deref().ok_or("the reference values are missing")?;
     let values = answer.values.as_deref().ok_or("gave no values of the sampled records")?;
-    let distance = distance(values, reference)
-        .ok_or_else(|| format!("gave {} values where {} are sampled", values.len(), reference.len()))?;
     let tolerance = engine.tolerance.unwrap_or(Tolerance { max: 0.0, mean: 0.0 });
-    if distance.max > tolerance.max || distance.mean > tolerance.mean {
-        return Err(format!(
-            "values up to {:.3} and on average {:.4} levels from the reference; at most {} and {} are stated",
-            distance.max, distance.mean, tolerance.max, tolerance.mean
-        ));
-    }
-    Ok(Some(distance))
+    compare(values, reference, truth.sampled, tolerance).map(Some)
 }
 
 #[cfg(test)]
@@ -154,10 +175,22 @@ mod tests {
         assert_eq!(ids_checksum(&twice), expected_checksum(100, 2));
     }
 
+    const LOOSE: Tolerance = Tolerance { max: 255.0, mean: 12.0 };
+
     #[test]
-    fn values_that_are_not_there_or_not_finite_have_no_distance() {
-        assert_eq!(distance(&[0.5], &[0.5, 0.5]), None);
-        assert_eq!(distance(&[f32::NAN], &[0.5]), None);
-        assert_eq!(distance(&[0.0, 1.0], &[0.0, 0.0]), Some(Distance { max: 255.0, mean: 127.5 }));
+    fn values_that_are_not_there_or_not_finite_are_wrong() {
+        assert_eq!(compare(&[0.5], &[0.5, 0.5], 1, LOOSE).unwrap_err(), "gave 1 values instead of 2");
+        assert_eq!(compare(&[f32::NAN], &[0.5], 1, LOOSE).unwrap_err(), "gave the value NaN");
+        assert_eq!(distance(&[0.0, 1.0], &[0.0, 0.0]), Distance { max: 255.0, mean: 127.5 });
+    }
+
+    #[test]
+    fn one_wrong_record_is_not_lost_among_right_ones() {
+        let right = vec![0.5f32; 32 * 100];
+        let mut one_black = right.clone();
+        one_black[300..400].fill(0.0);
+        assert!(distance(&one_black, &right).mean < LOOSE.mean);
+        assert!(compare(&one_black, &right, 32, LOOSE).unwrap_err().contains("sampled record 3 up to 127.5"));
+        assert!(compare(&right, &right, 32, LOOSE).is_ok());
     }
 }

@@ -9,10 +9,11 @@ use serde::Deserialize;
 use crate::Failure;
 
 /// State of the page cache before each run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
     /// The data were read once before.
+    #[default]
     Warm,
     /// The data files are dropped from the cache before each run, and that they are gone is checked.
     Cold,
@@ -43,13 +44,13 @@ pub enum Role {
     Floor,
 }
 
-/// How far an engine's pixels may be from the reference, in levels of 255.
+/// How far the values of any one sampled record may be from the reference, in levels of 255.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
     /// Largest difference of one value.
     pub max: f64,
-    /// Mean difference over all values.
+    /// Mean difference over the values of a record.
     pub mean: f64,
 }
 
@@ -68,6 +69,9 @@ pub struct Plot {
     /// Logarithmic axes.
     #[serde(default)]
     pub log: bool,
+    /// Keys of further lists, written below the chart only.
+    #[serde(default)]
+    pub beside: Vec<String>,
 }
 
 /// What must have been delivered for a run to count.
@@ -98,7 +102,7 @@ pub struct Engine {
     pub script: Option<String>,
     /// Another command altogether (its last argument is the job).
     pub command: Option<Vec<String>>,
-    /// Subject, peer or floor.
+    /// What it is in the comparison.
     #[serde(default)]
     pub role: Role,
     /// Largest distance from the reference that still counts as the answer.
@@ -112,6 +116,25 @@ pub struct Engine {
     /// Overrides of the job.
     #[serde(default)]
     pub job: toml::Table,
+    /// State of the page cache before its runs: the definition's, or cold in its cold row.
+    #[serde(skip)]
+    pub cache: Cache,
+}
+
+/// Ends the name of an engine's cold row, where a definition has both.
+const COLD: &str = " (cold)";
+
+impl Engine {
+    /// The name without the state of the cache: a cold row shares it with its warm one.
+    pub fn base_name(&self) -> &str {
+        self.name.strip_suffix(COLD).unwrap_or(&self.name)
+    }
+
+    /// True when `peer` runs under the conditions of this engine: cache state and, where this one fixes them, threads.
+    pub fn comparable(&self, peer: &Engine) -> bool {
+        let threads = self.job.get("threads");
+        self.cache == peer.cache && (threads.is_none() || threads == peer.job.get("threads"))
+    }
 }
 
 /// One workload.
@@ -129,10 +152,13 @@ pub struct Definition {
     pub about: String,
     /// What the engines are asked to do.
     pub task: String,
-    /// Data set, or `none`.
+    /// Data set.
     pub data: String,
     /// State of the page cache.
     pub cache: Cache,
+    /// Each engine is run from a cold cache too, as a row beside its warm one.
+    #[serde(default)]
+    pub cold_rows: bool,
     /// Key of the figure that ranks the engines.
     pub figure: String,
     /// Which direction of it is better.
@@ -165,8 +191,21 @@ impl Definition {
         let mut definition: Definition =
             toml::from_str(text).map_err(|e| Failure::new(format!("definition {name}: {e}")))?;
         definition.name = name.to_owned();
+        definition.set_caches();
         definition.check().map_err(|why| Failure::new(format!("definition {name}: {why}")))?;
         Ok(definition)
+    }
+
+    fn set_caches(&mut self) {
+        for mut engine in std::mem::take(&mut self.engine) {
+            engine.cache = self.cache;
+            let cold =
+                Engine { name: format!("{}{COLD}", engine.name), cache: Cache::Cold, ..engine.clone() };
+            self.engine.push(engine);
+            if self.cold_rows {
+                self.engine.push(cold);
+            }
+        }
     }
 
     fn check(&self) -> Result<(), String> {

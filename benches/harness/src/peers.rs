@@ -50,7 +50,14 @@ const PEERS: &[(&str, &str, Recipe)] = &[
     (
         "ffcv",
         "FFCV (needs a C++ compiler, OpenCV and libturbojpeg headers, and several GB)",
-        Recipe::Pip(&["torch==2.15.0", "numba==0.68.1", "numpy==2.1.3", "ffcv==1.0.2"]),
+        Recipe::Pip(&[
+            "torch==2.15.0",
+            "numba==0.68.1",
+            "numpy==2.1.3",
+            "tfrecord==1.14.6",
+            "opencv-python-headless==5.0.0.93",
+            "ffcv==1.0.2",
+        ]),
     ),
     (
         "libjpeg-turbo",

@@ -41,6 +41,16 @@ fn an_engine_that_hangs_is_ended_with_its_children() {
 }
 
 #[test]
+fn a_process_left_behind_with_the_output_open_does_not_hold_up_the_run() {
+    let script = "setsid sh -c 'echo $$ > \"$JOB_WORK/pid\"; exec sleep 600' &\n".to_owned() + &right("1234");
+    let bench = Bench::new("label", "").engine("leaving", "peer", &script);
+    let table = bench.run();
+    let pid = common::read(&bench.path("work").join("pid"));
+    std::process::Command::new("kill").arg(pid.trim()).status().unwrap();
+    assert!(row(&table, "leaving").contains("**1,234**"), "{table}");
+}
+
+#[test]
 fn a_missing_peer_is_reported_with_the_way_to_get_it() {
     let table = Bench::new("label", "").peer("tf.data", "tf").engine("good", "peer", &right("1234")).run();
     assert!(

@@ -26,6 +26,9 @@ const CHUNK: u64 = 128;
 /// Files of a set of many records.
 const SHARDS: u64 = 4;
 
+/// Name of the files of reference values, before the size of the pictures.
+const REFERENCE: &str = "reference";
+
 /// What the records of a set hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -72,14 +75,11 @@ pub struct DataSet {
 }
 
 impl DataSet {
-    /// The set `name` below `root`, made first when it is not there. `none` is an empty set.
+    /// The set `name` below `root`, made first when it is not there.
     ///
     /// # Errors
     /// An unknown name, or a folder that cannot be written.
     pub fn ready(name: &str, root: &Path, records: Option<u64>) -> Result<DataSet, Failure> {
-        if name == "none" {
-            return Ok(DataSet::empty(root));
-        }
         let (kind, usual) = known(name)?;
         let records = records.unwrap_or(usual);
         let folder = root.join(format!("{name}-{records}"));
@@ -117,20 +117,6 @@ impl DataSet {
         make(kind, &root.join(format!("{name}-{records}")), [records, usual], &files)
     }
 
-    fn empty(root: &Path) -> DataSet {
-        DataSet {
-            folder: root.to_owned(),
-            files: Vec::new(),
-            records: 0,
-            usual_records: 0,
-            payload_bytes: 0,
-            sample_checksum: String::new(),
-            origin: String::new(),
-            bits_per_pixel: 0.0,
-            file_names: Vec::new(),
-        }
-    }
-
     fn open(folder: &Path) -> Result<Option<DataSet>, Failure> {
         let path = folder.join("manifest.json");
         let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
@@ -146,8 +132,8 @@ impl DataSet {
         sample(self.records)
     }
 
-    /// Reference values of the sampled records and who made them: the generator for tensors; for pictures TensorFlow's
-    /// accurate decode and resize, or without TensorFlow the library's own.
+    /// Reference values of the sampled records and who made them: the generator for tensors; for pictures of the definition's
+    /// size TensorFlow's accurate decode and resize, or without TensorFlow the library's own.
     ///
     /// # Errors
     /// When the reference cannot be made.
@@ -156,8 +142,10 @@ impl DataSet {
         definition: &Definition,
         settings: &Settings,
     ) -> Result<(Vec<f32>, String), Failure> {
-        let path = self.folder.join("reference.f32");
-        let source = self.folder.join("reference.txt");
+        let size = definition.integer("size");
+        let stem = size.map_or(REFERENCE.to_owned(), |size| format!("{REFERENCE}-{size}"));
+        let path = self.folder.join(format!("{stem}.f32"));
+        let source = self.folder.join(format!("{stem}.txt"));
         let made_by = fs::read_to_string(&source).unwrap_or_default();
         let tensorflow = settings.peers.program("tf").ok();
         if made_by.is_empty() || (made_by.starts_with("tfrmap") && tensorflow.is_some()) {
@@ -176,7 +164,7 @@ impl DataSet {
             };
             let job = json!({
                 "task": "reference", "files": self.files, "sample": self.sample(), "values_out": path,
-                "records": self.records, "size": definition.integer("size").unwrap_or(224), "threads": 1,
+                "records": self.records, "size": size, "threads": 1,
             });
             let outcome = process::run(command.arg(job.to_string()), Duration::from_secs(600))
                 .map_err(|e| Failure::new(format!("reference: {e}")))?;
@@ -227,7 +215,12 @@ fn make(
             0 => "made by tfrmap-bench data".to_owned(),
             n => format!("{n} pictures given"),
         },
-        ..DataSet::empty(folder)
+        folder: folder.to_owned(),
+        files: Vec::new(),
+        payload_bytes: 0,
+        sample_checksum: String::new(),
+        bits_per_pixel: 0.0,
+        file_names: Vec::new(),
     };
     let sampled = sample(records);
     let (mut crc, mut bits, mut pixels) = (0, 0.0, 0.0);
@@ -261,8 +254,8 @@ fn make(
     set.bits_per_pixel = if pixels > 0.0 { bits / pixels } else { 0.0 };
     if kind == Kind::Tensor {
         let values: Vec<u8> = sampled.iter().flat_map(|id| tensor(*id)).flat_map(f32::to_le_bytes).collect();
-        write(&folder.join("reference.f32"), &values)?;
-        write(&folder.join("reference.txt"), b"the generator")?;
+        write(&folder.join(format!("{REFERENCE}.f32")), &values)?;
+        write(&folder.join(format!("{REFERENCE}.txt")), b"the generator")?;
     }
     let manifest = serde_json::to_vec_pretty(&set).map_err(|e| Failure::new(e.to_string()))?;
     write(&folder.join("manifest.json"), &manifest)?;

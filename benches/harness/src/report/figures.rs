@@ -24,6 +24,8 @@ const KNOWN: &[(&str, &str, usize, bool)] = &[
     ("classes_in_128", "classes in 128 records (ideal 120.2)", 1, true),
     ("neighbours_kept_percent", "neighbours kept %", 3, false),
     ("first_position_ms", "first record ms", 2, false),
+    ("open_ms_by_size", "open, ms", 2, false),
+    ("ns_per_position_by_size", "position to record, ns", 0, false),
     ("ns_per_position", "ns a position", 0, false),
     ("other_load_cores", "other load, cores", 2, false),
 ];
@@ -64,6 +66,11 @@ pub fn number(value: f64, decimals: usize) -> String {
         Some(fraction) => format!("{sign}{grouped}.{fraction}"),
         None => format!("{sign}{grouped}"),
     }
+}
+
+/// `value` with at most two decimals, and none from 100 on: for axes and lists.
+pub fn short(value: f64) -> String {
+    if value.abs() >= 100.0 { number(value, 0) } else { format!("{}", (value * 100.0).round() / 100.0) }
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! docs/benchmarks.md and its charts, from the results. Nothing in them is typed by hand.
 
+mod charts;
 mod document;
 mod figures;
+mod losses;
 mod rows;
 mod svg;
+mod table;
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +17,7 @@ use crate::Failure;
 use crate::definition::Definition;
 use crate::run::Record;
 
-pub use document::table;
+pub use table::table;
 
 /// Results of the latest run of each definition.
 #[derive(Debug, Default)]

@@ -1,7 +1,9 @@
 //! The runs of one definition, put together by engine.
 
+use std::collections::BTreeMap;
+
 use crate::check::Distance;
-use crate::definition::{Better, Definition, Engine, Role};
+use crate::definition::{Better, Cache, Definition, Engine, Role};
 use crate::run::{Record, Status};
 use crate::stats::{self, Summary};
 
@@ -39,7 +41,7 @@ impl<'a> Row<'a> {
         self.runs.first().map_or("", |r| r.reference.as_str())
     }
 
-    /// `key[0]`, `key[1]`, ... of the median run's place: the first run.
+    /// `key[0]`, `key[1]`, ...: the median of each over the runs.
     pub fn series(&self, key: &str) -> Vec<f64> {
         (0..).map_while(|i| self.summary(&format!("{key}[{i}]")).map(|s| s.median)).collect()
     }
@@ -55,8 +57,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The rows of `definition`: those that count by its figure, best first, then the others as defined. Engines that were not run
-/// at all (an `--only` run) are left out.
+/// The rows of `definition`: those that count by its figure, best first, each with its cold row behind it, then the others as
+/// defined. Engines that were not run at all (an `--only` run) are left out.
 pub fn rows<'a>(definition: &'a Definition, records: &'a [Record]) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = definition
         .engine
@@ -73,16 +75,79 @@ pub fn rows<'a>(definition: &'a Definition, records: &'a [Record]) -> Vec<Row<'a
         Some(summary) => summary.median,
         None => f64::INFINITY,
     };
-    rows.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+    // Rank and place of the first row of each name.
+    let mut places: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
+    for (i, row) in rows.iter().enumerate() {
+        places.entry(row.engine.base_name()).or_insert((rank(row), i));
+    }
+    let place = |row: &Row<'_>| (places[row.engine.base_name()], row.engine.cache == Cache::Cold);
+    rows.sort_by(|a, b| {
+        let (((rank_a, i), cold_a), ((rank_b, j), cold_b)) = (place(a), place(b));
+        rank_a.total_cmp(&rank_b).then((i, cold_a).cmp(&(j, cold_b)))
+    });
     rows
 }
 
-/// The row of ours, when it counts.
-pub fn subject<'r, 'a>(rows: &'r [Row<'a>]) -> Option<&'r Row<'a>> {
-    rows.iter().find(|row| row.engine.role == Role::Subject && row.failed().is_none())
+/// The row of ours that `row` is compared with, when it counts: the one under the same conditions.
+pub fn ours_for<'r, 'a>(rows: &'r [Row<'a>], row: &Row<'_>) -> Option<&'r Row<'a>> {
+    let counts = |r: &&Row<'_>| r.engine.role == Role::Subject && r.failed().is_none();
+    rows.iter().filter(counts).find(|r| r.engine.comparable(row.engine))
 }
 
 /// How many times better `ours` is than `theirs`; below 1 when worse.
 pub fn times_better(more_is_better: bool, ours: f64, theirs: f64) -> f64 {
     if more_is_better { ours / theirs } else { theirs / ours }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEFINITION: &str = r#"
+        place = 1
+        title = ""
+        about = ""
+        task = "batches"
+        data = "label"
+        cache = "warm"
+        cold_rows = true
+        figure = "rate"
+        better = "higher"
+        repetitions = 1
+        timeout_s = 1
+        expect = { delivered = 1 }
+        engine = [{ name = "tfrmap", peer = "tfrmap", role = "subject" }, { name = "peer", peer = "none" }]
+    "#;
+
+    fn record(engine: &str, rate: f64) -> Record {
+        let mut record = Record::new("test", engine);
+        record.figures.insert("rate".into(), rate);
+        record
+    }
+
+    #[test]
+    fn a_cold_row_stands_beside_its_warm_one_and_is_compared_with_our_cold_one() {
+        let definition = Definition::parse("test", DEFINITION).unwrap();
+        let runs = [("peer (cold)", 1.0), ("peer", 2.0), ("tfrmap (cold)", 1.5), ("tfrmap", 4.0)];
+        let records: Vec<Record> = runs.iter().map(|(engine, rate)| record(engine, *rate)).collect();
+        let rows = rows(&definition, &records);
+        let names: Vec<&str> = rows.iter().map(|row| row.engine.name.as_str()).collect();
+        assert_eq!(names, ["tfrmap", "tfrmap (cold)", "peer", "peer (cold)"]);
+        let ours = |row| ours_for(&rows, row).unwrap().engine.name.as_str();
+        assert_eq!([ours(&rows[2]), ours(&rows[3])], ["tfrmap", "tfrmap (cold)"]);
+    }
+
+    #[test]
+    fn a_peer_of_a_sweep_is_compared_with_as_many_threads() {
+        let engines = r#"engine = [
+            { name = "tfrmap, 2", peer = "tfrmap", role = "subject", job = { threads = 2 } },
+            { name = "tfrmap, 1", peer = "tfrmap", role = "subject", job = { threads = 1 } },
+            { name = "peer, 1", peer = "none", job = { threads = 1 } }]"#;
+        let head = &DEFINITION[..DEFINITION.find("engine =").unwrap()];
+        let definition = Definition::parse("test", &format!("{head}{engines}")).unwrap();
+        let records = ["tfrmap, 2", "tfrmap, 1", "peer, 1"].map(|engine| record(engine, 1.0));
+        let rows = rows(&definition, &records);
+        let peer = rows.iter().find(|row| row.engine.role == Role::Peer).unwrap();
+        assert_eq!(ours_for(&rows, peer).unwrap().engine.name, "tfrmap, 1");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::report::figures::number;
+use crate::report::figures::short;
 
 /// What a bar stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub struct Bar {
     pub range: (f64, f64),
     /// Colour.
     pub tone: Tone,
-    /// Decimals of the number at its right.
-    pub decimals: usize,
+    /// The number at its right.
+    pub text: String,
 }
 
 /// One line.
@@ -43,8 +43,8 @@ pub struct Line {
 
 const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#1f2328}.t{font-weight:600}.s{fill:#59636e;font-size:12px}\
 .subject{fill:#0a7d55;stroke:#0a7d55}.peer{fill:#8c959f;stroke:#8c959f}.floor{fill:#c9a227;stroke:#c9a227}.bar{stroke:none}\
-.line{fill:none;stroke-width:2}.w,.a{stroke:#59636e;stroke-width:1}\
-@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.w,.a{stroke:#9198a1}.subject{fill:#2fbf8a;stroke:#2fbf8a}}";
+.line{fill:none;stroke-width:2}.a{stroke:#59636e}.w{stroke:#1f2328}\
+@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.a{stroke:#9198a1}.w{stroke:#f0f6fc}.subject{fill:#2fbf8a;stroke:#2fbf8a}}";
 
 const WIDTH: f64 = 760.0;
 
@@ -56,8 +56,13 @@ fn class(tone: Tone) -> &'static str {
     }
 }
 
+/// Text for an SVG file; the marks of code in Markdown are left out.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('`', "")
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 fn head(title: &str, height: f64) -> String {
@@ -70,41 +75,43 @@ fn head(title: &str, height: f64) -> String {
 
 /// A chart of horizontal bars from zero, each with its median written and its range drawn.
 pub fn bars(title: &str, subtitle: &str, bars: &[Bar]) -> String {
-    const LEFT: f64 = 250.0;
-    const RIGHT: f64 = 80.0;
+    const RIGHT: f64 = 90.0;
     const STEP: f64 = 26.0;
+    // Room for the longest label, at the width of a wide font's letters.
+    let letters = bars.iter().map(|bar| bar.label.chars().count()).max().unwrap_or(0);
+    let left = (letters as f64 * 7.4 + 24.0).max(120.0);
     let height = 56.0 + STEP * bars.len() as f64;
     let largest = bars.iter().map(|b| b.range.1.max(b.value)).fold(0.0, f64::max);
-    let scale = if largest > 0.0 { (WIDTH - LEFT - RIGHT) / largest } else { 0.0 };
+    let scale = if largest > 0.0 { (WIDTH - left - RIGHT) / largest } else { 0.0 };
     let mut out = head(title, height);
     let _ = writeln!(out, "<text class=\"s\" x=\"8\" y=\"38\">{}</text>", escape(subtitle));
     for (i, bar) in bars.iter().enumerate() {
         let y = 50.0 + STEP * i as f64;
         let middle = y + 9.0;
-        let (x1, x2) = (LEFT + bar.range.0 * scale, LEFT + bar.range.1 * scale);
+        let (x1, x2) = (left + bar.range.0 * scale, left + bar.range.1 * scale);
         let _ = writeln!(
             out,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-             <rect class=\"bar {}\" x=\"{LEFT}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"18\" rx=\"2\"/>\
+             <rect class=\"bar {}\" x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"18\" rx=\"2\"/>\
              <path class=\"w\" d=\"M{x1:.1} {middle:.1}H{x2:.1}M{x1:.1} {:.1}v8M{x2:.1} {:.1}v8\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            LEFT - 8.0,
+            left - 8.0,
             y + 13.5,
             escape(&bar.label),
             class(bar.tone),
             bar.value * scale,
             middle - 4.0,
             middle - 4.0,
-            x2.max(LEFT + bar.value * scale) + 6.0,
+            x2.max(left + bar.value * scale) + 6.0,
             y + 13.5,
-            number(bar.value, bar.decimals),
+            escape(&bar.text),
         );
     }
     out.push_str("</svg>\n");
     out
 }
 
-/// A chart of lines over `x`; with `log` both axes are logarithmic.
+/// A chart of lines over `x`; with `log` both axes are logarithmic, over whole decades.
 pub fn lines(title: &str, x_name: &str, y_name: &str, log: bool, lines: &[Line]) -> String {
     const LEFT: f64 = 64.0;
     const TOP: f64 = 52.0;
@@ -116,15 +123,17 @@ pub fn lines(title: &str, x_name: &str, y_name: &str, log: bool, lines: &[Line])
     let range = |of: fn(&(f64, f64)) -> f64, from_zero: bool| {
         let low = points().map(|p| axis(of(p))).fold(f64::INFINITY, f64::min);
         let high = points().map(|p| axis(of(p))).fold(f64::NEG_INFINITY, f64::max);
-        let low = if from_zero && !log { 0.0f64.min(low) } else { low };
+        let (low, high) = match (log, from_zero) {
+            (true, _) => (low.floor(), high.ceil()),
+            (false, true) => (low.min(0.0), high),
+            (false, false) => (low, high),
+        };
         if high > low { (low, high) } else { (low - 0.5, high + 0.5) }
     };
     let ((x0, x1), (y0, y1)) = (range(|p| p.0, false), range(|p| p.1, true));
     let x_at = |x: f64| LEFT + (axis(x) - x0) / (x1 - x0) * (WIDTH - LEFT - 30.0);
     let y_at = |y: f64| TOP + 220.0 - (axis(y) - y0) / (y1 - y0) * 220.0;
     let value = |at: f64| if log { 10f64.powf(at) } else { at };
-    let short =
-        |v: f64| if v.abs() >= 100.0 { number(v, 0) } else { format!("{}", (v * 100.0).round() / 100.0) };
     let mut out = head(title, height);
     let _ = writeln!(out, "<text class=\"s\" x=\"8\" y=\"40\">{}</text>", escape(y_name));
     let _ = writeln!(
@@ -133,19 +142,25 @@ pub fn lines(title: &str, x_name: &str, y_name: &str, log: bool, lines: &[Line])
         TOP + 220.0,
         WIDTH - 30.0
     );
-    for (i, part) in [0.0, 0.25, 0.5, 0.75, 1.0].into_iter().enumerate() {
-        let (x, y) = (value(x0 + (x1 - x0) * part), value(y0 + (y1 - y0) * part));
-        let anchor = ["start", "middle", "middle", "middle", "end"][i];
+    let ticks = |low: f64, high: f64| {
+        let steps = if log { (high - low).round().clamp(1.0, 12.0) } else { 4.0 };
+        (0..=steps as u32).map(move |i| value(low + (high - low) * f64::from(i) / steps))
+    };
+    for x in ticks(x0, x1) {
+        let (at, y) = (x_at(x), TOP + 236.0);
+        let anchor = if at > WIDTH - 60.0 { "end" } else { "middle" };
         let _ = writeln!(
             out,
-            "<text class=\"s\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>\
-             <text class=\"s\" x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            x_at(x),
-            TOP + 236.0,
-            short(x),
-            LEFT - 6.0,
-            y_at(y) + 4.0,
-            short(y),
+            "<text class=\"s\" x=\"{at:.1}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
+            short(x)
+        );
+    }
+    for y in ticks(y0, y1) {
+        let (x, at) = (LEFT - 6.0, y_at(y) + 4.0);
+        let _ = writeln!(
+            out,
+            "<text class=\"s\" x=\"{x}\" y=\"{at:.1}\" text-anchor=\"end\">{}</text>",
+            short(y)
         );
     }
     let _ = writeln!(
@@ -182,8 +197,13 @@ mod tests {
 
     #[test]
     fn labels_are_escaped_and_nothing_is_nan() {
-        let bar =
-            Bar { label: "a<b & \"c\"".into(), value: 0.0, range: (0.0, 0.0), tone: Tone::Peer, decimals: 0 };
+        let bar = Bar {
+            label: "a<b & \"c\"".into(),
+            value: 0.0,
+            range: (0.0, 0.0),
+            tone: Tone::Peer,
+            text: "0".into(),
+        };
         let chart = bars("t", "s", &[bar]);
         assert!(chart.contains("a&lt;b &amp; &quot;c&quot;") && !chart.contains("NaN"));
         let flat = Line { label: "l".into(), points: vec![(1.0, 5.0)], tone: Tone::Subject };

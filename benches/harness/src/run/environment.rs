@@ -1,4 +1,4 @@
-//! The machine and the state of the sources, for the head of a report.
+//! The machine and the sources this program was built from, for the head of a report.
 
 use std::fs;
 use std::process::Command;
@@ -24,19 +24,27 @@ pub fn describe() -> Value {
         "cores": std::thread::available_parallelism().map(usize::from).unwrap_or(1),
         "memory_gb": memory_kb.map(|kb| (kb as f64 * 1024.0 / 1e9).round()),
         "kernel": kernel.trim(),
-        "rustc": said(Command::new("rustc").arg("--version")),
-        "commit": said(git().args(["rev-parse", "--short=10", "HEAD"])),
-        "uncommitted_changes": said(git().args(["status", "--porcelain", "--untracked-files=no"])).is_some(),
+        "rustc": env!("TFRMAP_BENCH_RUSTC"),
+        "commit": told(env!("TFRMAP_BENCH_COMMIT")),
+        "uncommitted_changes": changed(),
         "date": said(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"])),
         "load_average": fs::read_to_string("/proc/loadavg").ok().and_then(|l| l.split(' ').next().map(str::to_owned)),
     })
 }
 
-/// git in the sources, wherever the harness was started.
-fn git() -> Command {
-    let mut command = Command::new("git");
-    command.args(["-C", env!("CARGO_MANIFEST_DIR")]);
-    command
+/// Whether what is measured was built from, or now differs from, something else than the commit: definitions and engines are read
+/// from the sources when they are run.
+fn changed() -> bool {
+    let Some(commit) = told(env!("TFRMAP_BENCH_COMMIT")) else { return false };
+    let mut git = Command::new("git");
+    git.args(["-C", env!("CARGO_MANIFEST_DIR"), "diff", "--quiet", commit, "--"]);
+    git.args(env!("TFRMAP_BENCH_MEASURED").split(' '));
+    told(env!("TFRMAP_BENCH_CHANGED")).is_some() || git.status().is_ok_and(|status| !status.success())
+}
+
+/// What the build script found out, if it did.
+fn told(text: &'static str) -> Option<&'static str> {
+    (!text.is_empty()).then_some(text)
 }
 
 fn has_word(text: &str, word: &str) -> bool {

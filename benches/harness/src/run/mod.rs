@@ -104,7 +104,7 @@ fn once(
         }
         job.mark_prepared()?;
     }
-    match definition.cache {
+    match engine.cache {
         Cache::Cold => {
             if let Err(why) = cache::evict(&job.files()) {
                 return Ok(record.failed(Status::Crashed, why));
@@ -184,7 +184,8 @@ fn truth(definition: &Definition, data: &DataSet, settings: &Settings) -> Result
         }
         false => (None, String::new()),
     };
-    Ok((Truth { delivered, checksum, bytes, values }, reference))
+    let sampled = data.sample().len();
+    Ok((Truth { delivered, checksum, bytes, values, sampled }, reference))
 }
 
 fn open_results(path: &Path) -> Result<File, Failure> {

@@ -6,7 +6,7 @@ use std::fs;
 /// Clock ticks a second in `/proc` (USER_HZ, fixed by the kernel's interface).
 const TICKS_PER_S: f64 = 100.0;
 
-/// Resident memory of a process tree in MB (10^6 bytes). A page shared by several processes counts once for each.
+/// Resident memory of a process tree in MB (10^6 bytes).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Memory {
     /// Heap, stacks, and other memory without a file.
@@ -34,15 +34,21 @@ fn children(pid: u32) -> Vec<u32> {
         .collect()
 }
 
-/// Memory of the processes `pids` together; those that ended count nothing.
+/// Memory of the processes `pids` together; those that ended count nothing. Of pages that several processes share, as workers
+/// share what they were forked with, each has its part.
 pub fn memory(pids: &[u32]) -> Memory {
+    // The parts cost the kernel a walk over all pages; of one process alone they are the whole.
+    let (file, anonymous, of_files) = match pids {
+        [_] => ("status", "RssAnon", ["RssFile", "RssShmem"]),
+        _ => ("smaps_rollup", "Pss_Anon", ["Pss_File", "Pss_Shmem"]),
+    };
     let mut sum = Memory::default();
     for pid in pids {
-        let Ok(status) = fs::read_to_string(format!("/proc/{pid}/status")) else { continue };
-        let fields: HashMap<&str, f64> = status.lines().filter_map(kilobytes).collect();
+        let Ok(text) = fs::read_to_string(format!("/proc/{pid}/{file}")) else { continue };
+        let fields: HashMap<&str, f64> = text.lines().filter_map(kilobytes).collect();
         let mb = |key: &str| fields.get(key).copied().unwrap_or(0.0) * 1024.0 / 1e6;
-        sum.anonymous += mb("RssAnon");
-        sum.file += mb("RssFile") + mb("RssShmem");
+        sum.anonymous += mb(anonymous);
+        sum.file += of_files.iter().map(|key| mb(key)).sum::<f64>();
     }
     sum
 }

@@ -4,16 +4,22 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::run::proc::{self, Memory};
 
-/// How often memory is looked at: often at the start, so that short runs are seen too, then seldom enough to cost nothing.
-const SAMPLE: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(100)];
+/// How often memory is looked at: often at the start, so that short runs are seen too, then seldom enough to cost nothing; where
+/// there are several processes, more seldom still, since what they share is costly to find out.
+const SAMPLE: [Duration; 3] =
+    [Duration::from_millis(4), Duration::from_millis(100), Duration::from_millis(500)];
 /// How long the start is.
 const START: Duration = Duration::from_millis(250);
+/// How long what an engine printed is waited for after its end: a process that it left behind may hold its pipe for ever.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Shorter runs are told nothing of other load: the system counts time in hundredths of a second.
+const LOAD_SEEN: f64 = 0.25;
 
 /// What is known of a run from outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +34,8 @@ pub struct Outcome {
     pub wall_s: f64,
     /// CPU seconds of its whole tree.
     pub cpu_s: f64,
-    /// Cores kept busy by anything else meanwhile.
-    pub other_load_cores: f64,
+    /// Cores kept busy by anything else meanwhile; `None` for a run too short to tell.
+    pub other_load_cores: Option<f64>,
     /// Largest memory seen, by kind; and the largest sum.
     pub peak: Memory,
     /// Largest sum of both kinds seen at one time, MB.
@@ -61,6 +67,7 @@ pub fn run(command: &mut Command, timeout: Duration) -> std::io::Result<Outcome>
         loop {
             let tree = proc::tree(pid);
             let now = proc::memory(&tree);
+            let several = tree.len() > 1;
             for pid in tree {
                 let seen = cpu_s.entry(pid).or_default();
                 *seen = seen.max(proc::cpu_s(&pid.to_string()).0);
@@ -72,7 +79,7 @@ pub fn run(command: &mut Command, timeout: Duration) -> std::io::Result<Outcome>
                 overdue = true;
                 end(pid);
             }
-            let pause = SAMPLE[usize::from(start.elapsed() > START)];
+            let pause = SAMPLE[if several { 2 } else { usize::from(start.elapsed() > START) }];
             match watch.recv_timeout(pause) {
                 Err(RecvTimeoutError::Timeout) => {}
                 _ => return (peak, peak_rss_mb, overdue, cpu_s.values().sum::<f64>()),
@@ -90,10 +97,11 @@ pub fn run(command: &mut Command, timeout: Duration) -> std::io::Result<Outcome>
     // Workers that an engine left behind were never waited for: of them only what was seen is known.
     let cpu_s = (children_after - children_before).max(cpu_seen_s);
     let own = cpu_s + self_after - self_before;
-    let other_load_cores = ((proc::busy_s() - busy_before - own) / wall_s).max(0.0);
+    let others_s = proc::busy_s() - busy_before - own;
+    let other_load_cores = (wall_s >= LOAD_SEEN).then(|| (others_s / wall_s).max(0.0));
     Ok(Outcome {
-        stdout: stdout.join().unwrap_or_default(),
-        stderr: tail(&stderr.join().unwrap_or_default()),
+        stdout: said(&stdout),
+        stderr: tail(&said(&stderr)),
         status: if overdue { None } else { Some(status?) },
         wall_s,
         cpu_s,
@@ -103,15 +111,28 @@ pub fn run(command: &mut Command, timeout: Duration) -> std::io::Result<Outcome>
     })
 }
 
-fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+/// Reads `pipe` on a thread of its own, so that an engine never waits for the harness; the pieces come through the channel.
+fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+    let (pieces, read) = mpsc::channel();
     thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What was read before an error is still worth showing.
-            let _ = pipe.read_to_end(&mut bytes);
+        let Some(mut pipe) = pipe else { return };
+        let mut piece = [0; 4096];
+        while let Ok(n @ 1..) = pipe.read(&mut piece) {
+            if pieces.send(piece[..n].to_vec()).is_err() {
+                return;
+            }
         }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+    });
+    read
+}
+
+/// All that was read, to the end of the pipe or to [`LAST_WORDS`] after the last piece.
+fn said(pieces: &Receiver<Vec<u8>>) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(piece) = pieces.recv_timeout(LAST_WORDS) {
+        bytes.extend(piece);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Ends exactly the processes of one engine: the tree below `pid`, then its group.

@@ -96,12 +96,14 @@ impl Record {
         for (key, value) in [
             ("wall_s", outcome.wall_s),
             ("cpu_s", outcome.cpu_s),
-            ("other_load_cores", outcome.other_load_cores),
             ("peak_rss_mb", outcome.peak_rss_mb),
             ("peak_anonymous_mb", outcome.peak.anonymous),
             ("peak_file_mb", outcome.peak.file),
         ] {
             self.figures.insert(key.to_owned(), round(value));
+        }
+        if let Some(cores) = outcome.other_load_cores {
+            self.figures.insert("other_load_cores".to_owned(), round(cores));
         }
     }
 
@@ -146,8 +148,9 @@ impl Record {
             Some(value) => format!("{value:.1} {figure}"),
             None => format!("{}: {}", self.status.name(), self.reason),
         };
-        let load = self.figures.get("other_load_cores").copied().unwrap_or(0.0);
-        format!("{} #{} {}: {what} (other load {load:.2})", self.definition, self.repetition, self.engine)
+        let load = self.figures.get("other_load_cores");
+        let load = load.map_or_else(String::new, |cores| format!(" (other load {cores:.2})"));
+        format!("{} #{} {}: {what}{load}", self.definition, self.repetition, self.engine)
     }
 
     /// The line of the results file.
