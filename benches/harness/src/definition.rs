@@ -113,6 +113,9 @@ pub struct Engine {
     /// The engine gives only a part of what the definition expects: its checksum is not compared.
     #[serde(default)]
     pub uncounted: bool,
+    /// It reads all data before the timed part: a cold row would not be one.
+    #[serde(default)]
+    pub warm_only: bool,
     /// Overrides of the job.
     #[serde(default)]
     pub job: toml::Table,
@@ -201,10 +204,9 @@ impl Definition {
             engine.cache = self.cache;
             let cold =
                 Engine { name: format!("{}{COLD}", engine.name), cache: Cache::Cold, ..engine.clone() };
+            let both = self.cold_rows && !engine.warm_only;
             self.engine.push(engine);
-            if self.cold_rows {
-                self.engine.push(cold);
-            }
+            self.engine.extend(both.then_some(cold));
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::definition::{Better, Cache, Definition, Role};
+use crate::report::charts::series;
 use crate::report::figures::{heading, number, written};
 use crate::report::rows::{Row, ours_for, rows, times_better};
 use crate::run::Record;
@@ -10,7 +11,9 @@ use crate::run::Record;
 /// The table of `definition` for the terminal.
 pub fn table(definition: &Definition, records: &[Record]) -> String {
     let rows = rows(definition, records);
-    format!("{}\n\n{}{}", definition.title, table_of(definition, &rows), remarks(definition, &rows))
+    let [table, lists, remarks] =
+        [table_of(definition, &rows), series(definition, &rows), remarks(definition, &rows)];
+    format!("{}\n\n{table}{lists}{remarks}", definition.title)
 }
 
 /// One line a row: the figure that ranks, its range, ours against it, and the further figures.
@@ -88,9 +91,13 @@ pub fn remarks(definition: &Definition, rows: &[Row<'_>]) -> String {
     };
     let settings: Vec<String> = definition.job.iter().map(|(key, value)| format!("{key} {value}")).collect();
     let reference = rows.iter().map(Row::reference).find(|r| !r.is_empty());
-    let times = if runs == 1 { "One run".to_owned() } else { format!("{runs} runs") };
+    let times = match runs {
+        0 => "No run counts".to_owned(),
+        1 => "One run of each".to_owned(),
+        _ => format!("{runs} runs of each"),
+    };
     let settings = if settings.is_empty() { String::new() } else { format!("; {}", settings.join(", ")) };
-    let _ = write!(out, "\n{times} of each, {cache}{settings}.");
+    let _ = write!(out, "\n{times}, {cache}{settings}.");
     if let Some(reference) = reference {
         let _ = write!(out, " Reference values by {reference}.");
     }

@@ -17,7 +17,7 @@ const SAMPLE: [Duration; 3] =
 /// How long the start is.
 const START: Duration = Duration::from_millis(250);
 /// How long what an engine printed is waited for after its end: a process that it left behind may hold its pipe for ever.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Shorter runs are told nothing of other load: the system counts time in hundredths of a second.
 const LOAD_SEEN: f64 = 0.25;
 
