@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::write::{GzEncoder, ZlibEncoder};
 use store_support::*;
 use tfrmap::image::{DecodeOptions, ImageSpec, decode};
 use tfrmap::{
@@ -148,6 +148,22 @@ const CASES: &[Case] = &[
     ("a PNG of all that is allowed, in a few bytes", |_| {
         told(decode(&large_png(11_000, 11_000), &DecodeOptions::default()).map(drop).unwrap_err())
     }),
+    ("PNGs whose notes and colour profile inflate to more than memory", |_| {
+        let (mut zeros, mut encoder) = (0, ZlibEncoder::new(Vec::new(), Compression::fast()));
+        while zeros < HUGE {
+            encoder.write_all(&[0; 1 << 16]).unwrap();
+            zeros += 1 << 16;
+        }
+        let zeros = encoder.finish().unwrap();
+        for (kind, head) in
+            [(b"zTXt", &b"note\0\0"[..]), (b"iTXt", b"note\0\x01\0\0\0"), (b"iCCP", b"name\0\0")]
+        {
+            let picture = with_chunk(large_png(3, 2), *kind, &[head, &zeros].concat());
+            let decoded = decode(&picture, &DecodeOptions::default()).unwrap();
+            assert_eq!((decoded.height, decoded.width), (2, 3));
+        }
+        "passed over".into()
+    }),
     ("a picture over the limit", |_| {
         let png = case_bytes("img/D11b_bomb_png_20000x20000_1bit.png");
         told(decode(&png, &DecodeOptions::default()).map(drop).unwrap_err())
@@ -204,6 +220,19 @@ fn large_png(width: u32, height: u32) -> Vec<u8> {
     stream.finish().unwrap();
     drop(writer);
     bytes
+}
+
+// The order of bytes in a PNG file.
+#[allow(clippy::big_endian_bytes)]
+/// A PNG with one more chunk, after its header.
+fn with_chunk(mut png: Vec<u8>, kind: [u8; 4], data: &[u8]) -> Vec<u8> {
+    const HEADER_END: usize = 8 + 25;
+    let mut crc = flate2::Crc::new();
+    crc.update(&kind);
+    crc.update(data);
+    let (len, crc) = ((data.len() as u32).to_be_bytes(), crc.sum().to_be_bytes());
+    png.splice(HEADER_END..HEADER_END, [&len[..], &kind, data, &crc].concat());
+    png
 }
 
 /// Not a test of its own: the cap is the whole process's.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use store_support::*;
-use tfrmap::{Access, Store, Verify};
+use tfrmap::{Access, Dataset, Record, Store, Verify};
 
 #[test]
 fn a_file_cut_while_it_is_read_is_an_error() {
@@ -31,6 +31,32 @@ fn a_file_cut_while_it_is_read_is_an_error() {
             assert_eq!(store.get(150).unwrap_err().kind().name(), "SourceChanged");
             assert_eq!(before.as_bytes(), payloads[150]);
         }
+    }
+}
+
+#[test]
+fn a_file_cut_under_a_run_is_an_error_of_that_run() {
+    let payloads: Vec<Vec<u8>> = (0..2000_u32).map(|i| i.to_le_bytes().repeat(250)).collect();
+    for threads in [1, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        fs::write(&path, framed(&payloads)).unwrap();
+        let dataset = Dataset::open_with(&in_memory(Access::Read), [&path]).unwrap();
+        let closure = |record: Record| Ok((record.index(), record.to_vec()));
+        let mut run = dataset.map(closure).batches(5).threads(threads).prefetch(2);
+        let mut rows = run.next().unwrap().unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_len(1016 * 1000 + 3).unwrap();
+        let error = loop {
+            match run.next().expect("the end is never reached") {
+                Ok(batch) => rows.extend(batch),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(class(&error), "SourceChanged", "{error}");
+        assert_eq!((error.record(), error.path()), (Some(1000), Some(&*path)));
+        assert_eq!(rows.len(), 1000);
+        assert!(rows.iter().all(|(i, bytes)| *bytes == payloads[*i as usize]));
+        assert!(run.next().is_none());
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use tfrmap::image::{Augment, ImageSpec, PixelType};
 use tfrmap::{Dataset, Features, MissingIndex, OnError, OpenOptions};
 
-use super::input;
 use super::scratch::scratch;
+use super::{input, pools};
 
 /// After a mode byte: payloads, each with its length before it.
 pub fn run(data: &[u8]) {
@@ -23,6 +23,7 @@ pub fn run(data: &[u8]) {
     if count == 0 {
         return;
     }
+    pools::keep();
     scratch(|folder| {
         let path = folder.join("data");
         fs::write(&path, &file).unwrap();

@@ -13,6 +13,7 @@ pub mod index;
 mod input;
 pub mod jpeg;
 pub mod paths;
+mod pools;
 mod scratch;
 pub mod sequence_example;
 pub mod sidecar_data;

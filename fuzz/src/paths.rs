@@ -12,6 +12,9 @@ use super::scratch::scratch;
 
 /// The first line is the pattern, the others are names.
 pub fn run(data: &[u8]) {
+    if names_many(data) {
+        return;
+    }
     let mut lines = data.split(|byte| *byte == b'\n');
     let Some(pattern) = lines.next().and_then(inside) else { return };
     scratch(|folder| {
@@ -36,6 +39,16 @@ pub fn run(data: &[u8]) {
             }
         }
     });
+}
+
+/// Whether a name is one of so many that looking for the others takes the time of a thousand inputs. (Sets of still more files
+/// are none, so that their names cost nothing.)
+fn names_many(data: &[u8]) -> bool {
+    let counts = data.windows(4).enumerate().filter(|(_, part)| part == b"-of-").map(|(at, _)| {
+        let digits = data[at + 4..].iter().take_while(|byte| byte.is_ascii_digit());
+        digits.fold(0u64, |count, digit| count.saturating_mul(10).saturating_add(u64::from(digit - b'0')))
+    });
+    counts.into_iter().any(|count| (1000..=1_000_000).contains(&count))
 }
 
 /// A path that stays inside the folder it is joined to.

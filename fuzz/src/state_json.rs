@@ -4,6 +4,8 @@ use std::path::Path;
 
 use tfrmap::{Dataset, DatasetWriter, Features, State};
 
+use super::pools;
+
 thread_local! {
     static DATASET: (tempfile::TempDir, Dataset) = {
         let folder = tempfile::tempdir().unwrap();
@@ -20,6 +22,7 @@ pub fn run(data: &[u8]) {
     let written = state.to_json();
     assert!(written.len() < 200, "{written}");
     assert_eq!(State::from_json(&written).unwrap(), state);
+    pools::keep();
     DATASET.with(|(_, dataset)| {
         for dataset in [dataset.clone().epochs(..), dataset.clone().shuffled(7).epochs(0..3)] {
             let Ok(mut batches) = dataset.batches(3).threads(1).prefetch(1).resume(&state) else { continue };

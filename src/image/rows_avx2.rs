@@ -4,13 +4,8 @@
 
 use std::arch::x86_64::*;
 
+pub(crate) use crate::image::jpeg::vectors::avx2 as available;
 use crate::image::rows::scalar;
-
-/// Whether this machine has AVX2.
-#[inline]
-pub(crate) fn available() -> bool {
-    is_x86_feature_detected!("avx2")
-}
 
 /// Compiles a scalar body for AVX2.
 macro_rules! compiled {

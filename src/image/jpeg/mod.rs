@@ -53,6 +53,8 @@ mod single;
 mod smooth;
 mod tables;
 mod upsample;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod vectors;
 
 pub use decoder::{Decoder, RowSink};
 pub use error::Error;

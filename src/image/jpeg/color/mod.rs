@@ -20,7 +20,7 @@ pub(super) struct Kernels {
 impl Kernels {
     pub(super) fn new() -> Kernels {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
+        if super::vectors::avx2() {
             return Kernels {
                 ycc_to_rgb: avx2::ycc_to_rgb,
                 interleave: avx2::interleave,

@@ -4,7 +4,7 @@
 use super::{Kernels, Row, Work, decode, read_mcus, skip};
 use crate::image::jpeg::frame::{COEFFICIENTS, NATURAL};
 use crate::image::jpeg::idct::{self, Multipliers, PAIRED};
-use crate::image::jpeg::{Dct, Error};
+use crate::image::jpeg::{Dct, Error, vectors};
 
 /// The transforms with the order they take, for tests.
 #[cfg(test)]
@@ -13,7 +13,7 @@ pub(in super::super) const TRANSFORMS: [(Dct, &idct::Order, idct::Transform); 2]
 
 /// The kernels, where this machine has what they need.
 pub(super) fn kernels(dct: Dct) -> Option<Kernels> {
-    let present = is_x86_feature_detected!("avx2")
+    let present = vectors::avx2()
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("movbe");

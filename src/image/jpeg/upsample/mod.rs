@@ -72,7 +72,7 @@ pub(super) struct Kernels {
 impl Kernels {
     pub(super) fn new() -> Kernels {
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
+        if super::vectors::avx2() {
             return Kernels { h2: avx2::h2, v2: avx2::v2, h2v2: avx2::h2v2, repeat: scalar::repeat };
         }
         Kernels { h2: scalar::h2, v2: scalar::v2, h2v2: scalar::h2v2, repeat: scalar::repeat }
