@@ -50,7 +50,11 @@ pub(crate) fn end(offset: u64, payload_len: u64, file_len: u64) -> Result<u64> {
 fn past_end(offset: u64, payload_len: u64, file_len: u64) -> Error {
     if payload_len > file_len {
         let reason = format!("the length claims {payload_len} bytes in a file of {file_len}");
-        return Error::new(ErrorKind::LengthPastEnd { claimed: payload_len }, reason).at_offset(offset);
+        return Error::new(ErrorKind::LengthPastEnd { claimed: payload_len }, reason)
+            .at_offset(offset)
+            .with_help(
+                "the records before it are whole; `tfr-index copy --skip-bad` finds those after it too",
+            );
     }
     cut_body(offset, payload_len, file_len - offset - HEADER_LEN as u64)
 }
@@ -78,7 +82,9 @@ fn truncated(offset: u64, part: FramePart, missing: u64) -> Error {
 /// The error for a payload that does not match its CRC.
 #[cold]
 pub(crate) fn corrupt_data(offset: u64) -> Error {
-    Error::new(ErrorKind::CorruptData, "the payload does not match its CRC").at_offset(offset)
+    Error::new(ErrorKind::CorruptData, "the payload does not match its CRC")
+        .at_offset(offset)
+        .with_help("`tfr-index copy --skip-bad` leaves it out")
 }
 
 #[cfg(test)]

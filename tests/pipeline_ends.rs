@@ -54,6 +54,15 @@ fn a_dropped_run_ends_and_so_do_its_threads() {
 }
 
 #[test]
+fn a_slip_in_the_number_of_threads_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut batches = set(folder.path()).batches(10).threads(1_000_000);
+    let error = batches.next().unwrap().err().unwrap();
+    assert_eq!(*error.kind(), ErrorKind::InvalidArgument, "{error}");
+    assert!(batches.next().is_none());
+}
+
+#[test]
 fn runs_share_their_threads_and_do_not_disturb_each_other() {
     let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();

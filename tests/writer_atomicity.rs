@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use store_support::*;
-use tfrmap::{Access, DatasetWriter, Store};
+use tfrmap::{Access, DatasetWriter, ErrorKind, Store};
 
 const TARGET: &str = "TFRMAP_TEST_TARGET";
 
@@ -115,6 +115,18 @@ fn overwriting_is_by_rename_and_renews_the_index() {
     assert_eq!(read_all(&reader).unwrap(), payloads(300));
     let store = Store::open_with(&only_sidecar(Access::Auto), &path).unwrap();
     assert_eq!(read_all(&store).unwrap(), [b"new"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn overwriting_does_not_replace_a_device_by_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data");
+    std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+    let error = DatasetWriter::overwrite(&path).err().unwrap();
+    assert_eq!(*error.kind(), ErrorKind::InvalidArgument);
+    assert!(path.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(names(folder.path()), ["data"]);
 }
 
 #[test]

@@ -85,8 +85,12 @@ impl Record {
     /// An error about the payload, with this record as its place.
     fn at(&self, py: Python<'_>, error: &tfrmap::Error) -> PyErr {
         let raised = to_python(py, error);
+        let record = &self.record;
+        let (path, index, offset) = (record.path().display(), record.index(), record.offset());
+        let text = format!("{path}: record {index} at byte {offset}: {}", error.reason());
         let place = || -> PyResult<()> {
             let value = raised.value(py);
+            value.setattr("args", (text,))?;
             value.setattr("path", self.record.path().as_os_str())?;
             value.setattr("record", self.record.index())?;
             value.setattr("offset", self.record.offset())

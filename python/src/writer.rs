@@ -1,5 +1,6 @@
 //! Writing of data files.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -24,7 +25,8 @@ pub struct Writer {
 
 enum State {
     Open(DatasetWriter),
-    Finished(Vec<PathBuf>),
+    /// The files, and the number of records in them.
+    Finished(Vec<PathBuf>, u64),
     Abandoned,
 }
 
@@ -75,21 +77,20 @@ impl Writer {
     }
 
     /// Puts the files in place and writes their indexes; returns the paths. Nothing happens the second time.
-    fn close(&self, py: Python<'_>) -> PyResult<Vec<PathBuf>> {
+    fn close(&self, py: Python<'_>) -> PyResult<Vec<OsString>> {
         let mut state = self.state.lock_py_attached(py).map_err(poisoned)?;
-        match std::mem::replace(&mut *state, State::Abandoned) {
+        let (paths, records) = match std::mem::replace(&mut *state, State::Abandoned) {
             State::Open(writer) => {
+                let records = writer.records();
                 let dataset = py.detach(|| writer.finish()).or_raise(py)?;
-                let paths: Vec<PathBuf> = dataset.shards().map(PathBuf::from).collect();
-                *state = State::Finished(paths.clone());
-                Ok(paths)
+                (dataset.shards().map(PathBuf::from).collect(), records)
             }
-            State::Finished(paths) => {
-                *state = State::Finished(paths.clone());
-                Ok(paths)
-            }
-            State::Abandoned => Err(closed()),
-        }
+            State::Finished(paths, records) => (paths, records),
+            State::Abandoned => return Err(closed()),
+        };
+        let names = paths.iter().map(|path| path.clone().into_os_string()).collect();
+        *state = State::Finished(paths, records);
+        Ok(names)
     }
 
     /// The number of records in the data set so far.
@@ -97,7 +98,8 @@ impl Writer {
     fn records(&self, py: Python<'_>) -> PyResult<u64> {
         match &*self.state.lock_py_attached(py).map_err(poisoned)? {
             State::Open(writer) => Ok(writer.records()),
-            _ => Err(closed()),
+            State::Finished(_, records) => Ok(*records),
+            State::Abandoned => Err(closed()),
         }
     }
 
@@ -125,7 +127,7 @@ impl Writer {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state = match &*self.state.lock_py_attached(py).map_err(poisoned)? {
             State::Open(writer) => format!("{} records so far", writer.records()),
-            State::Finished(paths) => format!("finished, {} files", paths.len()),
+            State::Finished(paths, _) => format!("finished, {} files", paths.len()),
             State::Abandoned => "abandoned".to_string(),
         };
         Ok(format!("<Writer of {}: {state}>", self.path.display()))

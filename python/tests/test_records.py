@@ -106,7 +106,8 @@ def test_a_writer_leaves_all_or_nothing(tmp_path):
     with tfrmap.Writer(tmp_path / "whole") as writer:
         writer.write(memoryview(b"x"))
         assert writer.records == 1
-    assert writer.close() == [tmp_path / "whole"]
+    assert writer.close() == [str(tmp_path / "whole")]
+    assert writer.records == 1
     with pytest.raises(ValueError, match="closed"):
         writer.write(b"y")
     with pytest.raises(tfrmap.FileError):
@@ -126,3 +127,24 @@ def test_an_index_can_be_built_and_is_used(tmp_path, numbers):
         tfrmap.open(numbers, index_dir=tmp_path / "nowhere", missing_index="fail")
     with pytest.raises(ValueError, match="in_memory"):
         tfrmap.open(numbers, missing_index="maybe")
+
+
+def test_a_payload_that_is_no_example_says_where_it_lies(tmp_path):
+    path = tmp_path / "odd"
+    with tfrmap.Writer(path) as writer:
+        writer.write(b"good"[:0])
+        writer.write(b"raw")
+    record = tfrmap.open(path)[1]
+    for parse in (record.example, record.sequence_example):
+        with pytest.raises(tfrmap.CorruptionError) as caught:
+            parse()
+        assert str(caught.value).startswith(f"{path}: record 1 at byte 16: malformed protocol buffer")
+        assert (caught.value.path, caught.value.record, caught.value.offset) == (str(path), 1, 16)
+
+
+def test_text_that_is_no_unicode_names_its_feature(tmp_path):
+    with tfrmap.Writer(tmp_path / "x") as writer:
+        with pytest.raises(ValueError, match='feature "name": .*surrogates not allowed'):
+            writer.write({"name": "\udcff"})
+        with pytest.raises(ValueError, match="surrogates not allowed"):
+            writer.write({"name": ["a", "\udcff"]})

@@ -8,7 +8,9 @@ def feature(key: bytes, value) -> tuple[str, list]:
     try:
         return _feature(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f'feature "{key.decode(errors="backslashreplace")}": {error}') from None
+        # A UnicodeEncodeError is a ValueError that is made from more than a text.
+        kind = ValueError if isinstance(error, UnicodeError) else type(error)
+        raise kind(f'feature "{key.decode(errors="backslashreplace")}": {error}') from None
 
 
 def _feature(value):

@@ -193,7 +193,7 @@ impl<T> Batches<T> {
     }
 
     /// How many threads work. The default, and 0, is as many as `RAYON_NUM_THREADS` says, else as there are cores. Runs of
-    /// the same number share their threads.
+    /// the same number share their threads. More than 1,024 are refused with the first batch.
     pub fn threads(mut self, threads: usize) -> Batches<T> {
         self.options.threads = threads;
         self

@@ -26,7 +26,13 @@ pub(crate) fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     Ok(pool)
 }
 
+/// More threads than this are a slip: starting them alone takes longer than any work.
+const MOST_THREADS: usize = 1024;
+
 fn build(threads: usize) -> Result<Arc<ThreadPool>> {
+    if threads > MOST_THREADS {
+        return Err(Error::invalid(format!("{threads} threads are asked for, more than {MOST_THREADS}")));
+    }
     let builder = ThreadPoolBuilder::new().num_threads(threads).thread_name(|i| format!("tfrmap-{i}"));
     let pool = builder.build().map_err(|error| {
         let kind = ErrorKind::Io(std::io::ErrorKind::Other);

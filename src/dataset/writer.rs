@@ -192,6 +192,10 @@ impl Shard {
                 return Err(Error::io(path, io::Error::new(io::ErrorKind::IsADirectory, "is a folder")));
             }
             Ok(_) if !overwrite => return Err(exists(&path)),
+            // A rename would put a file in the place of a device or a pipe.
+            Ok(_) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
+                return Err(Error::invalid("is no regular file and cannot be replaced by one").at_path(path));
+            }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(path, error)),

@@ -82,6 +82,7 @@ fn not_tfrecord(hint: &'static str) -> Error {
 
 fn trailing(hint: &'static str) -> Error {
     Error::new(ErrorKind::TrailingBytes, format!("the bytes after the last record are no record but {hint}"))
+        .with_help("the records before are whole: keep them with `tfr-index copy --skip-bad`")
 }
 
 fn zeros_to_end(file: &DataFile, mut offset: u64) -> bool {

@@ -173,7 +173,14 @@ impl<R: Read> RecordReader<R> {
             let more = self.read(&mut head[HEADER_LEN..]).unwrap_or(0);
             head.truncate(HEADER_LEN + more);
         }
-        index::bad_header(self.offset, &head, || index::zeros_to_eof(Rest(self)))
+        let error = index::bad_header(self.offset, &head, || index::zeros_to_eof(Rest(self)));
+        match self.source {
+            Source::Inflated(_) if *error.kind() == ErrorKind::CorruptLength => error.with_help(
+                "the records before it are whole: keep them with `tfr-index copy --skip-bad`; decompress the file to \
+                 look for those after it",
+            ),
+            _ => error,
+        }
     }
 
     /// Reads until `out` is full or the stream ends, and returns how much was read.
@@ -209,12 +216,16 @@ impl<R: Read> RecordReader<R> {
 
     fn explain(&self, error: io::Error) -> Error {
         let compressed = matches!(self.source, Source::Inflated(_));
+        let damaged = |kind, reason| {
+            Error::new(kind, reason)
+                .with_help("the records before it are whole: keep them with `tfr-index copy --skip-bad`")
+        };
         match error.kind() {
             io::ErrorKind::UnexpectedEof if compressed => {
                 let kind = ErrorKind::Truncated { part: FramePart::Data, missing: 0 };
-                Error::new(kind, "the compressed stream ends early")
+                damaged(kind, "the compressed stream ends early".into())
             }
-            io::ErrorKind::InvalidData if compressed => Error::new(ErrorKind::CorruptData, error.to_string()),
+            io::ErrorKind::InvalidData if compressed => damaged(ErrorKind::CorruptData, error.to_string()),
             kind => Error::new(ErrorKind::Io(kind), error.to_string()),
         }
         .with_source(error)

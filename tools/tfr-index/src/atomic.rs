@@ -1,5 +1,6 @@
 //! Output files that appear whole or not at all, and never over something by accident.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -82,14 +83,30 @@ pub fn write(path: &Path, force: bool, bytes: &[u8]) -> Result<()> {
     file.finish()
 }
 
-/// Refuses an output path that exists, unless `force`; a folder is refused even so.
+/// Refuses an output path that exists, unless `force`; a folder, a device or a pipe is refused even so: a rename would put
+/// a file in its place.
 pub fn refuse_existing(path: &Path, force: bool) -> Result<()> {
     match path.symlink_metadata() {
         Ok(_) if path.is_dir() => {
             Err(Failure::usage(format!("{}: this is a folder; name a file", path.display())))
         }
+        Ok(_) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
+            Err(Failure::usage(format!("{}: this is a device or a pipe; name a file", path.display())))
+        }
         Ok(_) if !force => Err(exists(path)),
         _ => Ok(()),
+    }
+}
+
+/// Refuses an output that is one of the inputs, under whatever name: data files are only ever read.
+pub fn refuse_inputs(outputs: &[PathBuf], inputs: &[PathBuf]) -> Result<()> {
+    let real: HashSet<PathBuf> = inputs.iter().filter_map(|input| input.canonicalize().ok()).collect();
+    match outputs.iter().find(|output| output.canonicalize().is_ok_and(|output| real.contains(&output))) {
+        Some(output) => {
+            let output = output.display();
+            Err(Failure::usage(format!("{output}: this is an input; choose another output")))
+        }
+        None => Ok(()),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use tfrmap::{Dataset, MissingIndex, OpenOptions};
 
+use crate::atomic;
 use crate::failure::{Exit, Failure, Result};
 use crate::output::{self, Output};
 
@@ -51,6 +52,14 @@ impl Input {
     /// The data set, indexed where it was not.
     pub fn dataset(&self) -> Result<Dataset> {
         Ok(Dataset::open_with(&self.options.open(), &self.paths)?)
+    }
+
+    /// As [`dataset`](Input::dataset), for a command that writes the file `out`, which is none of the data files.
+    pub fn dataset_for(&self, out: &Path) -> Result<Dataset> {
+        let dataset = self.dataset()?;
+        let files: Vec<PathBuf> = dataset.shards().map(Path::to_owned).collect();
+        atomic::refuse_inputs(&[out.to_owned()], &files)?;
+        Ok(dataset)
     }
 
     /// The data files in order. A path that cannot be resolved is reported, and the others go on.

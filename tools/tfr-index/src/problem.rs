@@ -39,6 +39,11 @@ impl Problem {
         }
     }
 
+    /// As [`new`](Problem::new), where the way out is already being taken.
+    pub fn left_out(path: &Path, error: &Error) -> Problem {
+        Problem { message: error.reason().to_owned(), ..Problem::new(path, error) }
+    }
+
     /// The line.
     pub fn to_json(&self) -> Value {
         json!({

@@ -77,10 +77,21 @@ impl Selection {
         };
         let mut holes = skip.set.clone();
         let mut first = 0;
+        let beyond = |record: u64, place: &Path, len: u64| {
+            let place = place.display();
+            Failure::usage(format!(
+                "the list to skip names record {record} of {place}, but there are only {len}"
+            ))
+        };
+        if let Some(record) = holes.iter().find(|record| **record >= len) {
+            return Err(beyond(*record, Path::new("the set"), len));
+        }
         for (file, len) in files.iter().zip(lens) {
-            holes.extend(
-                skip.for_file(file).iter().filter(|record| *record < len).map(|record| first + record),
-            );
+            let records = skip.for_file(file);
+            if let Some(last) = records.last().filter(|last| *last >= len) {
+                return Err(beyond(*last, file, *len));
+            }
+            holes.extend(records.iter().map(|record| first + record));
             first += len;
         }
         holes.sort_unstable();
@@ -238,21 +249,28 @@ impl SkipList {
     }
 
     /// Reads the lines that `verify --json` prints. Lines without a record (summaries, problems of a whole file) are
-    /// passed over; a bare number is a record of the whole set.
+    /// passed over, as is a record that was named before; a bare number is a record of the whole set.
     fn read(path: &Path) -> Result<SkipList> {
         let content = std::fs::read_to_string(path).map_err(|error| Failure::io(path, error))?;
         let mut list = SkipList::default();
+        let mut named = HashSet::new();
         for (number, line) in content.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let bad = |what: &str| Failure::usage(format!("{}: line {}: {what}", path.display(), number + 1));
             let line: Value = serde_json::from_str(line).map_err(|error| bad(&error.to_string()))?;
-            if let Some(record) = line.as_u64() {
-                list.set.push(record);
-            } else if let (Some(file), Some(record)) = (line["path"].as_str(), line["record"].as_u64()) {
-                list.files.entry(file.into()).or_default().push(record);
-            } else if line.is_object() {
+            let (file, record) = match (line.as_u64(), line["path"].as_str(), &line["record"]) {
+                (Some(record), ..) => (None, record),
+                (None, _, Value::Null) if line.is_object() => continue,
+                (None, Some(file), record) if record.is_u64() => {
+                    (Some(PathBuf::from(file)), record.as_u64().unwrap_or_default())
+                }
+                _ => return Err(bad("neither a line of `verify --json` nor a record number")),
+            };
+            if !named.insert((file.clone(), record)) {
                 continue;
-            } else {
-                return Err(bad("neither a line of `verify --json` nor a record number"));
+            }
+            match file {
+                Some(file) => list.files.entry(file).or_default().push(record),
+                None => list.set.push(record),
             }
             list.lines.push(line);
         }

@@ -34,42 +34,11 @@ impl Form {
     /// The spec as text, ending in a newline.
     pub fn text(self, features: &Features) -> String {
         match self {
-            Form::Rust => rust(features),
+            Form::Rust => format!("{features}\n"),
             Form::Json => json(features),
             Form::Tensorflow => tensorflow(features),
             Form::Dali => dali(features),
         }
-    }
-}
-
-fn rust(features: &Features) -> String {
-    let mut text = "Features::new()\n".to_owned();
-    for (key, spec) in features.iter() {
-        let key = literal(key, "b");
-        let call = match spec {
-            FeatureSpec::Image(spec) => match spec.shape() {
-                Some([height, width, 3]) => format!(".image({key}, ImageSpec::rgb({height}, {width}))"),
-                _ => format!(".image({key}, ImageSpec::keep_size())"),
-            },
-            FeatureSpec::FixedLen { dtype, shape, .. } => {
-                format!(".fixed_len::<{}>({key}, {shape:?})", rust_type(*dtype))
-            }
-            FeatureSpec::VarLen { dtype } => format!(".var_len::<{}>({key})", rust_type(*dtype)),
-            FeatureSpec::Sequence { dtype, .. } => format!(".sequence::<{}>({key})", rust_type(*dtype)),
-            FeatureSpec::Raw => return "Features::raw()\n".to_owned(),
-            // Never inferred.
-            other => format!("// {key}: {}", other.name()),
-        };
-        let _ = writeln!(text, "    {call}");
-    }
-    text
-}
-
-fn rust_type(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Int64 => "i64",
-        DType::Float32 => "f32",
-        _ => "ByteStrings",
     }
 }
 
@@ -88,7 +57,7 @@ fn json(features: &Features) -> String {
 fn tensorflow(features: &Features) -> String {
     let (mut context, mut lists) = (String::new(), String::new());
     for (key, spec) in features.iter() {
-        let key = literal(key, "b");
+        let key = literal(key);
         let line = match spec {
             FeatureSpec::Image(_) => format!("    {key}: tf.io.FixedLenFeature([], tf.string),"),
             FeatureSpec::FixedLen { dtype, shape, .. } => {
@@ -124,7 +93,7 @@ fn tf_type(dtype: DType) -> &'static str {
 fn dali(features: &Features) -> String {
     let mut text = "features = {\n".to_owned();
     for (key, spec) in features.iter() {
-        let key = literal(key, "b");
+        let key = literal(key);
         let line = match spec {
             FeatureSpec::Image(_) => format!("{key}: tfrec.FixedLenFeature((), tfrec.string, \"\"),"),
             FeatureSpec::FixedLen { dtype, shape, .. } => {
@@ -151,13 +120,13 @@ fn dali_type(dtype: DType) -> &'static str {
     }
 }
 
-/// A string literal that Rust and Python both read; a key that is not UTF-8 as a literal of bytes.
-fn literal(key: &[u8], bytes_prefix: &str) -> String {
+/// A literal of Python: of text, or of bytes for a key that is not UTF-8.
+fn literal(key: &[u8]) -> String {
     let quoted = |inner: String| format!("\"{inner}\"");
     match std::str::from_utf8(key) {
         Ok(text) if !text.chars().any(char::is_control) => {
             quoted(text.replace('\\', "\\\\").replace('"', "\\\""))
         }
-        _ => bytes_prefix.to_owned() + &quoted(key.escape_ascii().to_string()),
+        _ => "b".to_owned() + &quoted(key.escape_ascii().to_string()),
     }
 }

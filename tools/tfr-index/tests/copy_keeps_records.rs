@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{World, frames, gzip, id_of, numbered, zlib};
+use common::{World, frames, gzip, id_of, numbered, png, zlib};
 use serde_json::json;
 use tfrmap::{Dataset, Order};
 
@@ -190,4 +190,127 @@ fn empty_inputs_and_outputs() {
     world.tfrecord("zeros", ["", "", ""]);
     world.tfr("copy zeros --out z --seed 1").exits(0);
     assert_eq!(world.payloads("z"), vec![Vec::<u8>::new(); 3]);
+}
+
+#[cfg(unix)]
+#[test]
+fn no_output_of_any_command_takes_the_place_of_an_input() {
+    let world = World::new();
+    let data = world.write("data", frames((0..3).map(numbered)));
+    world.write("data.idx", frames((3..6).map(numbered)));
+    std::os::unix::fs::symlink(&data, world.path("link")).unwrap();
+    let before = (world.read("data"), world.read("data.idx"));
+    for command in [
+        "batch data --batch-size 2 --out data",
+        "batch link --batch-size 2 --out data",
+        "batch data --batch-size 2 --out ./link",
+        "preview data --out data",
+        "verify data --list data",
+        "copy link --out data",
+        "export data data.idx --format dali",
+    ] {
+        let run = world.tfr(&format!("{command} --force")).exits(2);
+        assert!(run.err.contains("this is an input"), "{command}: {}", run.err);
+    }
+    assert_eq!((world.read("data"), world.read("data.idx")), before);
+}
+
+#[test]
+fn a_picture_that_is_packed_is_not_written_over() {
+    let world = World::new();
+    let picture = png(8, 8, [1, 2, 3]);
+    world.write("photos/cat/a.png", &picture);
+    world.tfr("pack photos --out photos/cat/a.png --force").exits(2);
+    assert_eq!(world.read("photos/cat/a.png"), picture);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_or_a_pipe_is_not_replaced_by_a_file() {
+    use std::os::unix::fs::FileTypeExt;
+    let world = World::new();
+    world.write("data", frames((0..3).map(numbered)));
+    world.shell("mkfifo pipe; ln -s pipe link").exits(0);
+    for command in [
+        "batch data --batch-size 2 --out",
+        "copy data --out",
+        "preview data --out",
+        "verify data --list",
+        "pack . --out",
+    ] {
+        for output in ["pipe", "link"] {
+            let run = world.tfr(&format!("{command} {output} --force")).exits(2);
+            assert!(run.err.contains("a device or a pipe"), "{command}: {}", run.err);
+        }
+    }
+    assert!(world.path("pipe").metadata().unwrap().file_type().is_fifo());
+    assert!(world.path("link").symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn what_follows_damage_in_a_compressed_file_is_not_said_to_be_searched() {
+    let world = World::new();
+    let mut bytes = frames((0..5).map(numbered));
+    let second = frames(std::iter::once(numbered(0))).len();
+    bytes[second] ^= 1;
+    world.write("data.gz", gzip(&bytes));
+    let run = world.tfr("copy data.gz --out out").exits(1);
+    assert!(run.err.contains("decompress the file to look for those after it"), "{}", run.err);
+    let run = world.tfr("copy data.gz --out out --skip-bad --json").exits(0);
+    let lines = run.json();
+    assert!(lines[0]["message"].as_str().unwrap().contains("what follows is left out"), "{}", lines[0]);
+    assert_eq!(lines[1]["written"], 1);
+    world.write("data", &bytes);
+    assert_eq!(world.tfr("copy data --out all --skip-bad --json").exits(0).last()["written"], 4);
+}
+
+#[test]
+fn a_list_that_names_no_record_is_not_passed_over_in_silence() {
+    let world = World::new();
+    world.tfrecord("data", (0..5).map(numbered));
+    for line in [
+        r#"{"path":"data","record":1.0}"#,
+        r#"{"path":"data","record":"1"}"#,
+        r#"{"path":"data","record":-1}"#,
+        r#"{"record":1}"#,
+        r#"{"path":"data","record":5}"#,
+        "5",
+        "-1",
+    ] {
+        world.write("list.jsonl", line);
+        world.tfr("copy data --out out --skip list.jsonl").exits(2);
+        world.tfr("export data --format dali --skip list.jsonl").exits(2);
+    }
+    let twice =
+        "{\"path\":\"data\",\"record\":1,\"kind\":\"MalformedProto\"}\n{\"path\":\"data\",\"record\":1}\n";
+    world.write("list.jsonl", twice);
+    let run = world.tfr("copy data --out out --skip list.jsonl --json").exits(0);
+    assert_eq!(run.last(), json!({ "written": 4, "skipped": 1 }));
+}
+
+#[test]
+fn the_way_out_that_verify_prints_works() {
+    let world = World::new();
+    let whole = frames((0..5).map(numbered));
+    let first = frames([numbered(0)]).len();
+    let flipped = |at: usize| {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        bytes
+    };
+    for (fault, bytes, kept) in [
+        ("payload", flipped(first + 14), 4),
+        ("length", flipped(first), 4),
+        ("cut", whole[..whole.len() - 3].to_vec(), 4),
+        ("zeros", [&whole[..], &[0; 64]].concat(), 5),
+    ] {
+        world.write("data", bytes);
+        let said = world.tfr("verify data --list bad.jsonl --force").exits(1).out;
+        let command = said.rsplit('`').nth(1).unwrap().replace("PATH", "data").replace("NEW", "new");
+        let run = world.shell(&format!("{command} --force --json")).exits(0);
+        assert_eq!(run.last(), json!({ "written": kept, "skipped": 1 }), "{fault}: {command}");
+    }
+    world.write("data", "<html>not found</html>");
+    let said = world.tfr("verify data").exits(1).out;
+    assert!(!said.contains("to leave them out"), "{said}");
 }

@@ -139,6 +139,19 @@ fn schema() {
 }
 
 #[test]
+fn the_spec_in_rust_is_the_one_the_library_takes() {
+    let world = World::new();
+    let record =
+        ExampleBuilder::new().bytes_list("names", ["a", "b"]).bytes_list(*b"\xff", ["c"]).int64("id", 1);
+    world.tfrecord("data", [record.encode()]);
+    let features = tfrmap::Features::new()
+        .fixed_len::<i64>("id", [])
+        .var_len::<Vec<u8>>("names")
+        .var_len::<Vec<u8>>(*b"\xff");
+    same(&world.tfr("schema data --spec rust").exits(0).out, &format!("{features}\n"));
+}
+
+#[test]
 fn schema_notices_drift() {
     let world = World::new();
     world.tfrecord(
@@ -171,14 +184,14 @@ fn verify() {
     world.write("flip", bytes);
     same(
         &world.tfr("verify set flip").exits(1).out,
-        "flip: record 1 at byte 47: the payload does not match its CRC\n\
+        "flip: record 1 at byte 47: the payload does not match its CRC; `tfr-index copy --skip-bad` leaves it out\n\
          8 records in 3 files, 376 B: 7 good, 1 bad\n\
          1  CorruptData\n\
          to leave them out: `verify --list bad.jsonl`, then `tfr-index copy PATH --out NEW --skip bad.jsonl`\n",
     );
     same(
         &world.tfr("verify --json flip").exits(1).out,
-        r#"{"path":"flip","record":1,"offset":47,"kind":"CorruptData","feature":null,"message":"the payload does not match its CRC"}
+        r#"{"path":"flip","record":1,"offset":47,"kind":"CorruptData","feature":null,"message":"the payload does not match its CRC; `tfr-index copy --skip-bad` leaves it out"}
 {"records":3,"good":2,"bad":1}
 "#,
     );

@@ -44,7 +44,7 @@ pub struct Args {
     seed: Option<u64>,
 
     /// The epoch of the shuffle.
-    #[arg(long, value_name = "E", default_value_t = 0)]
+    #[arg(long, value_name = "E", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..u64::MAX))]
     epoch: u64,
 
     /// Take the batch after K others.
@@ -63,7 +63,7 @@ pub struct Args {
 /// Decodes and writes.
 pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     atomic::refuse_existing(&args.out, args.force)?;
-    let mut dataset = args.input.dataset()?;
+    let mut dataset = args.input.dataset_for(&args.out)?;
     let features = match &args.spec {
         Some(path) => read_spec(path)?,
         None => dataset.features()?,

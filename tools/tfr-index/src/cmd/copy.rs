@@ -1,6 +1,5 @@
 //! `copy`: reshard, merge, split, filter, decompress, shuffle and salvage; payloads stay as they are.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -70,12 +69,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     if exit != Exit::Fine {
         return Ok(exit);
     }
-    let real: HashSet<PathBuf> = files.iter().filter_map(|file| file.canonicalize().ok()).collect();
+    atomic::refuse_inputs(&names, &files)?;
     for name in &names {
-        if name.canonicalize().is_ok_and(|name| real.contains(&name)) {
-            let name = name.display();
-            return Err(Failure::usage(format!("{name}: this is an input; choose another output")));
-        }
         atomic::refuse_existing(name, args.force)?;
     }
     let options = args.input.options.open_in_memory();

@@ -121,11 +121,9 @@ fn targets(args: &Args, files: &[PathBuf]) -> Result<Vec<PathBuf>> {
     for file in files {
         let target = target(args.format, args.out_dir.as_deref(), file);
         atomic::refuse_existing(&target, args.force)?;
-        if files.contains(&target) {
-            return Err(Failure::usage(format!("{}: this is an input", target.display())));
-        }
         targets.push(target);
     }
+    atomic::refuse_inputs(&targets, files)?;
     let mut sorted = targets.clone();
     sorted.sort();
     match sorted.windows(2).find(|pair| pair[0] == pair[1]) {

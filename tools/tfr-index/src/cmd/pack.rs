@@ -87,13 +87,18 @@ struct Picture {
 pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     let names = shards::names(&args.out, args.shards)?;
     let labels = labels_path(&args.out);
-    for name in names.iter().chain([&labels]) {
+    let outputs: Vec<PathBuf> = names.into_iter().chain([labels.clone()]).collect();
+    for name in &outputs {
         atomic::refuse_existing(name, args.force)?;
     }
     let mut collection = match &args.labels {
         Some(csv) => classes::from_csv(&args.dir, csv)?,
         None => classes::from_folders(&args.dir)?,
     };
+    if args.force {
+        let pictures = collection.items.iter().map(|item| item.path.clone());
+        atomic::refuse_inputs(&outputs, &pictures.chain(args.labels.clone()).collect::<Vec<_>>())?;
+    }
     shuffle(&mut collection, args.seed);
     let mut writer = shards::create(&args.out, args.shards, args.force)?;
     let mut tally = pack(args, &collection, &mut writer, out)?;

@@ -86,7 +86,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
             "a sheet of {width} x {height} pixels is too large; lower --count or --tile"
         )));
     }
-    let dataset = args.input.dataset()?;
+    let dataset = args.input.dataset_for(&args.out)?;
     let plan = plan(args, &dataset)?;
     let count = u64::from(args.count).min(dataset.len());
     let ordered = match args.seed {

@@ -68,6 +68,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         atomic::refuse_existing(list, args.force)?;
     }
     let (files, mut exit) = args.input.files(out)?;
+    atomic::refuse_inputs(args.list.as_slice(), &files)?;
     let lens: Vec<u64> = files.iter().map(|file| file_len(file)).collect();
     let bytes = lens.iter().sum();
     let mut total = Found::default();
@@ -266,12 +267,16 @@ fn summary(total: &Found, files: u64, bytes: u64, list: Option<&Path>, out: &mut
     if !table.is_empty() {
         out.text(table)?;
     }
-    if total.problems.iter().all(|problem| problem.record.is_none()) {
+    // What is no TFRecord file cannot be copied, and one that cannot be walked to its end only by searching it.
+    let records = || total.problems.iter().filter(|problem| problem.record.is_some());
+    if records().all(|problem| matches!(problem.kind, "NotTfrecord" | "Compressed")) {
         return Ok(());
     }
+    let torn = |kind| matches!(kind, "Truncated" | "CorruptLength" | "LengthPastEnd" | "TrailingBytes");
+    let search = if records().any(|problem| torn(problem.kind)) { " --skip-bad" } else { "" };
     let (first, list) = match list {
         Some(list) => ("", list.display().to_string()),
         None => ("`verify --list bad.jsonl`, then ", "bad.jsonl".to_owned()),
     };
-    out.text(format!("to leave them out: {first}`tfr-index copy PATH --out NEW --skip {list}`"))
+    out.text(format!("to leave them out: {first}`tfr-index copy PATH --out NEW --skip {list}{search}`"))
 }

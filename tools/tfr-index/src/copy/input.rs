@@ -75,7 +75,8 @@ impl Input {
                     }
                 }
                 Err(error) if salvage && !error.is_io() => {
-                    if !visit(Found::Lost(Problem::new(&self.path, &error))) {
+                    let ends = reader.record() == number;
+                    if !visit(Found::Lost(lost_in_stream(&self.path, &error, ends))) {
                         return Ok(());
                     }
                 }
@@ -113,6 +114,18 @@ impl Input {
 fn lost(path: &Path, range: &Range<u64>, error: &Error) -> Problem {
     let message = format!("{}; {} bytes are left out", error.reason(), range.end - range.start);
     Problem { message, ..Problem::new(path, error) }
+}
+
+/// A problem in a compressed file, which is not searched for records after one that ends the walk.
+fn lost_in_stream(path: &Path, error: &Error, ends: bool) -> Problem {
+    let rest = match error.kind() {
+        ErrorKind::CorruptLength | ErrorKind::LengthPastEnd { .. } if ends => {
+            "; what follows is left out: decompress the file, and copy that, to look for records in it"
+        }
+        ErrorKind::CorruptData if ends => "; what follows is lost",
+        _ => "",
+    };
+    Problem { message: format!("{}{rest}", error.reason()), ..Problem::left_out(path, error) }
 }
 
 fn kind(path: &Path, options: &OpenOptions) -> Result<Kind> {

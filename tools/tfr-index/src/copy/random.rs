@@ -106,7 +106,7 @@ impl<'a> Shuffled<'a> {
         Some(match store.get(position) {
             Ok(record) => Ok(Ok(record)),
             Err(error) if salvage && exit_of(&error) == Exit::Wrong => {
-                Ok(Err(Problem::new(store.path(), &error)))
+                Ok(Err(Problem::left_out(store.path(), &error)))
             }
             Err(error) => Err(Failure::from(error)),
         })

@@ -137,7 +137,7 @@ fn send_plain(
                     Ok(record) => records.push(record),
                     Err(error) if salvage && exit_of(&error) == Exit::Wrong => {
                         let before = std::mem::take(&mut records);
-                        let lost = Chunk::Lost(Problem::new(store.path(), &error));
+                        let lost = Chunk::Lost(Problem::left_out(store.path(), &error));
                         if sender.send(Chunk::Records(before)).is_err() || sender.send(lost).is_err() {
                             return Ok(false);
                         }
