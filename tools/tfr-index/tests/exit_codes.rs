@@ -233,3 +233,16 @@ fn a_stale_or_damaged_index_is_told_and_build_repairs_it() {
     world.tfr("build --force data").exits(0);
     world.tfr("verify data").exits(0);
 }
+
+#[test]
+fn files_of_one_name_do_not_write_over_each_others_index() {
+    let world = World::new();
+    world.write("a/part-0", three());
+    world.write("b/part-0", three());
+    let run = world.tfr("build a/part-0 b/part-0 --index-dir ix").exits(2);
+    assert!(run.err.contains("would share one index"), "{}", run.err);
+    assert!(!world.exists("ix"));
+    // The same file twice is one index, and beside the data each has its own.
+    world.tfr("build a/part-0 a/part-0 --index-dir ix").exits(0);
+    world.tfr("build a/part-0 b/part-0").exits(0);
+}

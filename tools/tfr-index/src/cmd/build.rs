@@ -1,12 +1,14 @@
 //! `build`: writes the sidecar index of each data file.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use tfrmap::{BuildEvent, BuildReport, BuildStatus, IndexBuilder};
 
-use crate::failure::{Exit, Result, exit_of};
+use crate::failure::{Exit, Failure, Result, exit_of};
 use crate::input::{Input, file_len};
 use crate::output::{self, Output, Tone};
 use crate::progress::{Progress, Unit};
@@ -43,6 +45,7 @@ pub struct Args {
 /// Builds and reports, file by file, in order.
 pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     let (files, mut exit) = args.input.files(out)?;
+    refuse_shared(args, &files)?;
     let mut builder =
         IndexBuilder::new().check(args.check).force(args.force).jobs(args.jobs.unwrap_or_default());
     if let Some(folder) = &args.input.options.index_dir {
@@ -64,6 +67,27 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
         output::report(error);
     }
     Ok(exit)
+}
+
+/// Refuses files that would write over each other's index: an index folder holds one for a name.
+fn refuse_shared(args: &Args, files: &[PathBuf]) -> Result<()> {
+    let variable = std::env::var_os("TFRMAP_INDEX_DIR").filter(|value| !value.is_empty());
+    if args.input.options.index_dir.is_none() && variable.is_none() {
+        return Ok(());
+    }
+    let mut real_of = HashMap::new();
+    for file in files {
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        let first = real_of.entry(real.file_name().map(OsString::from)).or_insert_with(|| real.clone());
+        if *first != real {
+            return Err(Failure::usage(format!(
+                "{} and {} would share one index; give files of the same name index folders of their own",
+                first.display(),
+                file.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn with_progress(builder: &IndexBuilder, files: &[PathBuf]) -> Vec<BuildReport> {
