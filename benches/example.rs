@@ -5,6 +5,7 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use prost::Message;
 use std::hint::black_box;
+use std::time::Duration;
 use tfrmap::{Example, ExampleBuilder, Features, Kind, proto};
 
 /// A picture of 100 KB with height, width and label.
@@ -95,5 +96,9 @@ fn columns(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, readers, columns);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).without_plots();
+    targets = readers, columns
+}
 criterion_main!(benches);

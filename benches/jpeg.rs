@@ -4,6 +4,7 @@
 //! libjpeg-turbo in one process see `tools/jpeg-check`.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tfrmap::image::jpeg::{Crop, Dct, Decoder, Options, decode};
@@ -46,5 +47,9 @@ fn bench(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, bench);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).without_plots();
+    targets = bench
+}
 criterion_main!(benches);

@@ -1,6 +1,7 @@
 //! The order: a position, and the begin of an epoch.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use tfrmap::Order;
@@ -26,5 +27,9 @@ fn begin(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, at, begin);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).without_plots();
+    targets = at, begin
+}
 criterion_main!(benches);

@@ -98,5 +98,9 @@ fn many_threads(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, small_records, many_threads);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).without_plots();
+    targets = small_records, many_threads
+}
 criterion_main!(benches);

@@ -3,6 +3,7 @@
 //! `cargo bench --bench resize`. For the comparison with other libraries in one process see `tools/pixels-bench`.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tfrmap::image::{
@@ -45,5 +46,9 @@ fn bench(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, bench);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).without_plots();
+    targets = bench
+}
 criterion_main!(benches);
