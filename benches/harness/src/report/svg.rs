@@ -142,9 +142,15 @@ pub fn lines(title: &str, x_name: &str, y_name: &str, log: bool, lines: &[Line])
         TOP + 220.0,
         WIDTH - 30.0
     );
+    // Decades, or multiples of 1, 2 or 5 times a power of ten.
     let ticks = |low: f64, high: f64| {
-        let steps = if log { (high - low).round().clamp(1.0, 12.0) } else { 4.0 };
-        (0..=steps as u32).map(move |i| value(low + (high - low) * f64::from(i) / steps))
+        let raw = (high - low) / 4.0;
+        let power = 10f64.powf(raw.log10().floor());
+        let step =
+            if log { 1.0 } else { power * [5.0, 2.0].into_iter().find(|m| m * power <= raw).unwrap_or(1.0) };
+        let first = (low / step).ceil() as i64;
+        let last = (high / step).floor() as i64;
+        (first..=last.min(first + 12)).map(move |i| value(i as f64 * step))
     };
     for x in ticks(x0, x1) {
         let (at, y) = (x_at(x), TOP + 236.0);
