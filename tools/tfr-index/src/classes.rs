@@ -103,6 +103,17 @@ pub fn from_csv(root: &Path, csv: &Path) -> Result<Collection> {
             }
         }
     }
+    let is_number = |label: &str| label.parse::<i64>().is_ok();
+    // One slip among numbers would make names of them all, and number them anew.
+    if let Some((_, name)) = rows.iter().find(|(_, label)| !is_number(label))
+        && let Some((_, number)) = rows.iter().find(|(_, label)| is_number(label))
+    {
+        return Err(Failure::usage(format!(
+            "{}: the label {number:?} is a number and {name:?} is none; give numbers of 64 bits, or names that are no \
+             numbers",
+            csv.display()
+        )));
+    }
     let numbers: Option<Vec<i64>> = rows.iter().map(|(_, label)| label.parse().ok()).collect();
     let (classes, items) = match numbers {
         Some(numbers) => {

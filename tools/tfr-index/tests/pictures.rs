@@ -200,3 +200,19 @@ fn a_batch_is_the_same_each_time_and_on_any_number_of_threads() {
     world.tfr("batch t --batch-size 4 --out e.npz --spec spec.json").exits(0);
     assert_eq!(world.read("c.npz"), world.read("e.npz"));
 }
+
+#[test]
+fn one_label_that_is_no_number_does_not_renumber_the_others() {
+    let world = World::new();
+    for name in ["a.png", "b.png", "c.png"] {
+        world.write(format!("photos/{name}"), png(8, 8, [1, 2, 3]));
+    }
+    for odd in ["", "x", "1.0", "99999999999999999999"] {
+        world.write("rows.csv", format!("a.png,10\nb.png,2\nc.png,{odd}\n"));
+        world.tfr("pack photos --labels rows.csv --out out").exits(2);
+        assert!(!world.exists("out"));
+    }
+    world.write("rows.csv", "path,label\na.png,10\nb.png,2\nc.png,-3\n");
+    world.tfr("pack photos --labels rows.csv --out out").exits(0);
+    assert_eq!(world.read("out.labels.txt"), b"-3:\n2:\n10:\n");
+}
