@@ -11,6 +11,7 @@ mod engine;
 mod example_job;
 mod images;
 mod job;
+mod pages;
 mod parse;
 mod policy;
 mod pool;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::batch::course::{Course, Ticket};
+use crate::batch::pages::{PAGE, PIECE, merged, pieces, rounded};
 use crate::batch::stats::Stats;
 use crate::batch::sweep::Sweep;
 use crate::dataset::shards::Shards;
@@ -14,10 +15,6 @@ use crate::frame::{FOOTER_LEN, HEADER_LEN};
 const SAMPLES: u64 = 8;
 /// After this many batches that were all there, one record a batch is looked for.
 const SETTLED: u64 = 16;
-/// What the system reads at least.
-pub(crate) const PAGE: u64 = 4096;
-/// The system reads no more than its read-ahead size for one request; 128 KB is the usual one.
-pub(crate) const PIECE: u64 = 128 << 10;
 /// Bytes asked for ahead of the work, at least, and for each thread. Whole batches, but never more than [`MOST`] of one.
 const AHEAD: u64 = 16 << 20;
 const AHEAD_PER_THREAD: u64 = 2 << 20;
@@ -167,27 +164,6 @@ fn batches(batch_bytes: u64, threads: usize) -> u64 {
         0 if batch_bytes > MOST => 1,
         batches => 1 + batches.clamp(1, BATCHES),
     }
-}
-
-fn rounded(range: Range<u64>, unit: u64) -> Range<u64> {
-    range.start / unit * unit..range.end.div_ceil(unit) * unit
-}
-
-/// Ranges in order; those that touch become one.
-fn merged(ranges: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
-    let mut merged: Vec<Range<u64>> = Vec::new();
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
-}
-
-/// A range as pieces that are read whole.
-pub(crate) fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
-    range.clone().step_by(PIECE as usize).map(move |start| start..range.end.min(start + PIECE))
 }
 
 #[cfg(test)]

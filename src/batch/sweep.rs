@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::batch::course::Course;
-use crate::batch::read_ahead::{PAGE, pieces};
+use crate::batch::pages::{PAGE, pieces};
 use crate::dataset::shards::Shards;
 use crate::file;
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::iter::FusedIterator;
 
-use crate::example::found::{Found, Kind};
+use crate::example::found::Found;
+use crate::example::kind::Kind;
 use crate::example::runs::{Run, Runs};
 use crate::example::wire::Cursor;
 

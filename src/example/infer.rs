@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result, escape_key};
 use crate::example::dtype::DType;
 use crate::example::features::{FeatureSpec, Features};
-use crate::example::found::Kind;
+use crate::example::kind::Kind;
 use crate::example::profile::{KeyProfile, Profile};
 use crate::image::ImageSpec;
 

@@ -1,22 +1,8 @@
 //! The shape that almost every writer gives an entry, read without detours: key, then a feature of one list of one run, each
 //! part once and nothing else. What has another shape is left to [`found`](crate::example::found), which knows all rules.
 
-use crate::example::found::Kind;
-
-/// A length of up to four bytes, and what follows it.
-#[inline(always)]
-pub(crate) fn length(bytes: &[u8]) -> Option<(usize, &[u8])> {
-    let low = |byte: u8| usize::from(byte & 0x7f);
-    match *bytes {
-        [a, ref rest @ ..] if a < 0x80 => Some((a.into(), rest)),
-        [a, b, ref rest @ ..] if b < 0x80 => Some((low(a) | low(b) << 7, rest)),
-        [a, b, c, ref rest @ ..] if c < 0x80 => Some((low(a) | low(b) << 7 | low(c) << 14, rest)),
-        [a, b, c, d, ref rest @ ..] if d < 0x80 => {
-            Some((low(a) | low(b) << 7 | low(c) << 14 | low(d) << 21, rest))
-        }
-        _ => None,
-    }
-}
+use crate::example::kind::Kind;
+use crate::example::wire::length;
 
 /// The one part that fills the bytes, of this tag.
 #[inline(always)]

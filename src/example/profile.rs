@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::example::feature::Feature;
-use crate::example::found::Kind;
+use crate::example::kind::Kind;
 use crate::example::sequence::SequenceExample;
 use crate::example::view::{Example, check};
 use crate::example::wire::{Cursor, DEPTH};

@@ -1,7 +1,6 @@
 //! The protocol buffer wire format: varints, tags, lengths and the skipping of unknown fields, without recursion.
 
 use crate::error::{Error, ErrorKind};
-use crate::example::plain;
 
 /// Bytes that are no protocol buffer: where, and what is wrong. Cheap to make; becomes an [`Error`] at the border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +170,7 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) fn plain_sub(&mut self) -> Option<Cursor<'a>> {
         let (&0x0a, rest) = self.rest().split_first()? else { return None };
-        let (length, rest) = plain::length(rest)?;
+        let (length, rest) = length(rest)?;
         if length > rest.len() {
             return None;
         }
@@ -249,6 +248,21 @@ impl<'a> Cursor<'a> {
     #[cold]
     pub(crate) fn wrong_wire<T>(&self) -> Parse<T> {
         self.fail("a known field with a wrong wire type")
+    }
+}
+
+/// A length of up to four bytes, and what follows it.
+#[inline(always)]
+pub(crate) fn length(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let low = |byte: u8| usize::from(byte & 0x7f);
+    match *bytes {
+        [a, ref rest @ ..] if a < 0x80 => Some((a.into(), rest)),
+        [a, b, ref rest @ ..] if b < 0x80 => Some((low(a) | low(b) << 7, rest)),
+        [a, b, c, ref rest @ ..] if c < 0x80 => Some((low(a) | low(b) << 7 | low(c) << 14, rest)),
+        [a, b, c, d, ref rest @ ..] if d < 0x80 => {
+            Some((low(a) | low(b) << 7 | low(c) << 14 | low(d) << 21, rest))
+        }
+        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The codecs, and how what they give is brought to the channels asked for.
+//! The codecs, each for its format.
 
 use std::io::Cursor;
 
@@ -7,10 +7,12 @@ use ::image::error::{ImageError, LimitErrorKind};
 use ::image::{ColorType, ImageDecoder};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::image::decode::{DecodeOptions, check_size, reserve, zeros};
+use crate::image::channels::convert;
+use crate::image::decode_options::DecodeOptions;
 use crate::image::decode_png;
 use crate::image::exif::{orientation_of_jpeg, orientation_of_tiff, turn};
 use crate::image::format::Format;
+use crate::image::guard::{check_size, clean, zeros};
 use crate::image::jpeg;
 
 /// Decoder state and scratch memory, reused from picture to picture.
@@ -150,26 +152,6 @@ fn read(
     Ok(([height, width], orientation))
 }
 
-/// From 1 to 4 channels as decoded to 1, 3 or 4 as wanted.
-pub(crate) fn convert(raw: Vec<u8>, from: usize, to: usize, out: &mut Vec<u8>) -> Result<()> {
-    if from == to {
-        *out = raw;
-        return Ok(());
-    }
-    out.clear();
-    reserve(out, raw.len() / from * to)?;
-    for pixel in raw.chunks_exact(from) {
-        let (r, g, b) =
-            if from < 3 { (pixel[0], pixel[0], pixel[0]) } else { (pixel[0], pixel[1], pixel[2]) };
-        match to {
-            1 => out.push(gray([r.into(), g.into(), b.into()], 0) as u8),
-            3 => out.extend([r, g, b]),
-            _ => out.extend([r, g, b, if from == 2 { pixel[1] } else { 255 }]),
-        }
-    }
-    Ok(())
-}
-
 /// The alpha of a BMP of 32 bits, which the decoder leaves out and TensorFlow keeps.
 fn bmp_alpha(bytes: &[u8], [height, width]: [u32; 2], pixels: &mut [u8]) {
     let u16_at = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
@@ -190,12 +172,6 @@ fn bmp_alpha(bytes: &[u8], [height, width]: [u32; 2], pixels: &mut [u8]) {
     }
 }
 
-/// Gray of a colour with the weights 0.299, 0.587 and 0.114 in libpng's fixed point, which TensorFlow uses. libpng rounds
-/// 16-bit values (`half` is one half), but not 8-bit ones.
-pub(crate) fn gray([r, g, b]: [u32; 3], half: u32) -> u32 {
-    (r * 9797 + g * 19234 + b * 3737 + half) >> 15
-}
-
 fn wrap(format: Format, error: ImageError) -> Error {
     let name = format.name();
     match &error {
@@ -208,9 +184,4 @@ fn wrap(format: Format, error: ImageError) -> Error {
         other => Error::new(ErrorKind::ImageDecode, format!("{name}: {}", clean(&other.to_string()))),
     }
     .with_source(error)
-}
-
-/// A codec's message on one line, without control characters.
-pub(crate) fn clean(message: &str) -> String {
-    message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,12 +1,11 @@
 //! Decoding whole pictures by their content.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::image::codecs::Codecs;
+use crate::image::decode_options::DecodeOptions;
 use crate::image::format::{Foreign, Format};
-use crate::image::jpeg::{Damage, Dct};
-use crate::image::spec::{ImageSpec, Limits};
+use crate::image::guard::guarded;
+use crate::image::spec::Limits;
 
 /// A decoded picture: 8-bit, interleaved, row by row from the top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,40 +18,6 @@ pub struct Image {
     pub channels: u8,
     /// height x width x channels values.
     pub pixels: Vec<u8>,
-}
-
-/// How a picture is decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DecodeOptions {
-    /// 1, 3 or 4 values a pixel.
-    pub channels: u8,
-    /// The JPEG decoder's inverse transform.
-    pub dct: Dct,
-    /// What is done about JPEGs whose data ends early.
-    pub damage: Damage,
-    /// Whether the EXIF orientation is applied.
-    pub exif: bool,
-    /// The largest picture that is decoded.
-    pub limits: Limits,
-}
-
-impl Default for DecodeOptions {
-    /// As [`ImageSpec`]'s defaults.
-    fn default() -> DecodeOptions {
-        DecodeOptions::of(&ImageSpec::default())
-    }
-}
-
-impl DecodeOptions {
-    pub(crate) fn of(spec: &ImageSpec) -> DecodeOptions {
-        DecodeOptions {
-            channels: spec.channels,
-            dct: spec.dct,
-            damage: spec.damage,
-            exif: spec.exif,
-            limits: spec.limits,
-        }
-    }
 }
 
 /// Decodes a picture, whatever of JPEG, PNG, GIF, BMP and WebP it is: the content tells.
@@ -96,48 +61,5 @@ pub(crate) fn recognise(bytes: &[u8], limits: &Limits) -> Result<Format> {
             Error::new(ErrorKind::ImageDecode, "the picture is empty: 0 bytes")
         }
         Foreign::Unknown => Error::new(ErrorKind::ImageDecode, "the bytes are no known picture format"),
-    })
-}
-
-/// Refuses sizes over the limit, and empty ones.
-pub(crate) fn check_size(height: u32, width: u32, limits: &Limits) -> Result<()> {
-    let pixels = u64::from(height) * u64::from(width);
-    if pixels == 0 {
-        return Err(Error::new(
-            ErrorKind::ImageDecode,
-            format!("the picture is empty: {height} x {width} pixels"),
-        ));
-    }
-    if pixels > limits.pixels {
-        let limit = limits.pixels;
-        let reason = format!("{height} x {width} pixels are over the limit of {limit}");
-        return Err(Error::new(ErrorKind::ImageTooLarge, reason));
-    }
-    Ok(())
-}
-
-/// Room for `len` elements in an empty vector.
-pub(crate) fn reserve<T>(out: &mut Vec<T>, len: usize) -> Result<()> {
-    out.try_reserve_exact(len.saturating_sub(out.len())).map_err(|_| too_large())
-}
-
-/// So many zeros.
-pub(crate) fn zeros(len: u64) -> Result<Vec<u8>> {
-    let len = usize::try_from(len).map_err(|_| too_large())?;
-    // Asked for first; then taken as zeros of the system's, which cost nothing until they are used.
-    Vec::<u8>::new().try_reserve_exact(len).map_err(|_| too_large())?;
-    Ok(vec![0; len])
-}
-
-fn too_large() -> Error {
-    Error::new(ErrorKind::Io(std::io::ErrorKind::OutOfMemory), "the picture does not fit into memory")
-}
-
-/// Runs a codec; a panic inside it becomes an error.
-pub(crate) fn guarded<T>(codec: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(codec)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Err(Error::new(ErrorKind::Panicked, format!("the image codec panicked: {text}")))
     })
 }

@@ -5,9 +5,10 @@ use std::io::Cursor;
 use ::png::{ColorType, DecodeOptions as PngOptions, Decoder, DecodingError, Limits, Transformations};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::image::codecs::{clean, convert, gray};
-use crate::image::decode::{DecodeOptions, check_size, zeros};
+use crate::image::channels::{convert, gray};
+use crate::image::decode_options::DecodeOptions;
 use crate::image::exif::orientation_of_tiff;
+use crate::image::guard::{check_size, clean, zeros};
 
 /// Decodes into `out`; returns height and width, and the EXIF orientation if asked for.
 pub(crate) fn decode(bytes: &[u8], options: &DecodeOptions, out: &mut Vec<u8>) -> Result<([u32; 2], u8)> {

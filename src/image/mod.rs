@@ -4,12 +4,15 @@
 
 mod array;
 mod augment;
+mod channels;
 mod codecs;
 mod decode;
+mod decode_options;
 mod decode_png;
 mod exif;
 mod fit;
 mod format;
+mod guard;
 pub mod jpeg;
 mod json;
 mod presets;
@@ -17,6 +20,7 @@ mod resize;
 mod rows;
 #[cfg(target_arch = "x86_64")]
 mod rows_avx2;
+mod rows_scalar;
 mod save;
 pub mod sheet;
 mod spec;
@@ -25,7 +29,8 @@ mod worker;
 
 pub use array::resize;
 pub use augment::{Augment, AugmentKey, RandomResizedCrop};
-pub use decode::{DecodeOptions, Image, decode};
+pub use decode::{Image, decode};
+pub use decode_options::DecodeOptions;
 pub use fit::Applied;
 pub use format::Format;
 pub use jpeg::{Damage, Dct};

@@ -5,7 +5,7 @@
 use std::arch::x86_64::*;
 
 pub(crate) use crate::image::jpeg::vectors::avx2 as available;
-use crate::image::rows::scalar;
+use crate::image::rows_scalar as scalar;
 
 /// Compiles a scalar body for AVX2.
 macro_rules! compiled {

@@ -3,10 +3,12 @@
 use crate::error::{Error, Result};
 use crate::image::augment::{AugmentKey, Window};
 use crate::image::codecs::{Codecs, jpeg_options, wrap_jpeg};
-use crate::image::decode::{DecodeOptions, Image, guarded, recognise, reserve};
+use crate::image::decode::{Image, recognise};
+use crate::image::decode_options::DecodeOptions;
 use crate::image::exif::orientation_of_jpeg;
 use crate::image::fit::{Applied, Geometry};
 use crate::image::format::Format;
+use crate::image::guard::{guarded, reserve};
 use crate::image::jpeg::{self, RowSink};
 use crate::image::resize::{self, Resizer, Stream, View};
 use crate::image::spec::{ImageSpec, PixelType};

@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{AHEAD, AHEAD_PER_THREAD, BATCHES, MOST, PAGE, PIECE, ReadAhead, batches, merged, pieces};
+use super::{AHEAD, AHEAD_PER_THREAD, BATCHES, MOST, ReadAhead, batches};
 use crate::batch::course::{Course, Cursor};
+use crate::batch::pages::{PAGE, PIECE, merged, pieces};
 use crate::batch::steps::Remainder;
 use crate::dataset::{Dataset, DatasetWriter};
 use crate::example::Features;

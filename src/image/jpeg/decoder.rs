@@ -1,22 +1,14 @@
-//! The decoder: its options checked, its buffers, and where rows of pixels go.
+//! The decoder: its options checked, and where rows of pixels go.
 
-use super::bits::Segment;
-use super::coefficients::Coefficients;
-use super::frame::{COEFFICIENTS, Frame, MAX_DIMENSION, MAX_MCU_BLOCKS};
+use super::frame::{Frame, MAX_DIMENSION};
 use super::markers::{Reader, Stop};
-use super::output::{Plan, Rows};
-use super::plane::Plane;
-use super::tables::Tables;
+use super::output::Plan;
+use super::workspace::{Target, Workspace};
 use super::{ColorSpace, Error, Info, Limits, Options, multiple, single};
 
 /// A reusable decoder: once it has seen a picture as large as the next, it allocates nothing more.
 pub struct Decoder {
-    pub(super) segment: Segment,
-    pub(super) tables: Box<Tables>,
-    pub(super) planes: [Plane; 4],
-    pub(super) coefficients: [Coefficients; 4],
-    pub(super) mcu: Vec<[i16; COEFFICIENTS]>,
-    rows: Rows,
+    work: Workspace,
     row: Vec<u8>,
 }
 
@@ -36,14 +28,6 @@ impl<F: FnMut(u32, &[u8])> RowSink for F {
     fn row(&mut self, y: u32, pixels: &[u8]) {
         self(y, pixels);
     }
-}
-
-/// Where rows are made.
-pub(super) trait Target {
-    /// The room for a row, or None where it is not wanted.
-    fn room(&mut self, y: usize) -> Option<&mut [u8]>;
-    /// The row is there.
-    fn done(&mut self, y: usize);
 }
 
 /// Rows one behind the other in a caller's vector, which grows as they come.
@@ -98,15 +82,7 @@ impl Default for Decoder {
 impl Decoder {
     /// A decoder without any memory of pictures.
     pub fn new() -> Decoder {
-        Decoder {
-            segment: Segment::default(),
-            tables: Box::new(Tables::new()),
-            planes: Default::default(),
-            coefficients: Default::default(),
-            mcu: vec![[0; COEFFICIENTS]; MAX_MCU_BLOCKS],
-            rows: Rows::new(),
-            row: Vec::new(),
-        }
+        Decoder { work: Workspace::new(), row: Vec::new() }
     }
 
     /// Decodes a picture into `out`, which becomes exactly `height * width * channels` bytes long (those of the crop
@@ -157,40 +133,15 @@ impl Decoder {
         info: &mut Info,
     ) -> Result<(), Error> {
         for (index, component) in frame.components().iter().enumerate().take(plan.components) {
-            plan.lay_out(index, component, &mut self.planes[index]);
+            plan.lay_out(index, component, &mut self.work.planes[index]);
         }
         if !frame.progressive && reader.scan.parts().len() == frame.components().len() {
-            single::run(self, reader, frame, plan, options, target)?;
+            single::run(&mut self.work, reader, frame, plan, options, target)?;
         } else {
-            multiple::run(self, reader, frame, plan, options, target)?;
+            multiple::run(&mut self.work, reader, frame, plan, options, target)?;
         }
         info.warnings = reader.warnings;
         Ok(())
-    }
-
-    /// Hands over the rows that a row of MCUs completes, from `next` on.
-    pub(super) fn emit(
-        &mut self,
-        frame: &Frame,
-        plan: &Plan,
-        mcu_row: usize,
-        next: &mut usize,
-        target: &mut impl Target,
-    ) {
-        for (component, plane) in frame.components()[..plan.components].iter().zip(&mut self.planes) {
-            for block_row in mcu_row * component.v..(mcu_row + 1) * component.v {
-                plane.extend_edges(block_row);
-            }
-        }
-        let end = plan.rows_after(mcu_row);
-        while *next < end {
-            let y = *next - plan.y0;
-            if let Some(room) = target.room(y) {
-                self.rows.make(plan, &self.planes, *next, room);
-                target.done(y);
-            }
-            *next += 1;
-        }
     }
 }
 

@@ -42,6 +42,7 @@ mod idct;
 mod layout;
 mod leaps;
 mod markers;
+mod mcus;
 mod multiple;
 mod output;
 mod plane;
@@ -55,6 +56,7 @@ mod tables;
 mod upsample;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vectors;
+mod workspace;
 
 pub use decoder::{Decoder, RowSink};
 pub use error::Error;

@@ -1,24 +1,21 @@
 //! Files of several scans, progressive or not: all coefficients first, then the samples.
 
-use super::bits::BitReader;
-use super::coefficients::Coefficients;
-use super::decoder::{Decoder, Target};
 use super::frame::{COEFFICIENTS, Frame};
-use super::huffman::{AcTable, DcTable};
-use super::idct::{Multipliers, Order};
+use super::idct::Multipliers;
 use super::layout::Layout;
 use super::markers::{Reader, ScanHeader, Stop};
+use super::mcus::Work;
 use super::output::Plan;
-use super::progressive::{self, Band};
 use super::row::Kernels;
 use super::scan::Scan;
 use super::smooth::{Progress, Smoothing};
-use super::tables::{self, Quant, Tables};
-use super::{Damage, Error, Limits, Options, sequential, single};
+use super::tables::{self, Quant};
+use super::workspace::{Target, Workspace};
+use super::{Damage, Error, Limits, Options, single};
 
 /// Decodes the scans from the one on that the reader stands at.
 pub(super) fn run(
-    decoder: &mut Decoder,
+    work: &mut Workspace,
     reader: &mut Reader<'_>,
     frame: &Frame,
     plan: &Plan,
@@ -26,13 +23,13 @@ pub(super) fn run(
     target: &mut impl Target,
 ) -> Result<(), Error> {
     let kernels = Kernels::new(options.dct);
-    let (quant, smoothing) = read_scans(decoder, reader, frame, kernels, options)?;
+    let (quant, smoothing) = read_scans(work, reader, frame, kernels, options)?;
     let multipliers =
         quant.map(|q| Multipliers::new(&q.unwrap_or([0; COEFFICIENTS]), options.dct, kernels.order));
     let mut next = plan.y0;
     for mcu_row in plan.mcu_rows() {
         for (index, component) in frame.components()[..plan.components].iter().enumerate() {
-            let (plane, coefficients) = (&mut decoder.planes[index], &decoder.coefficients[index]);
+            let (plane, coefficients) = (&mut work.planes[index], &work.coefficients[index]);
             let end = ((mcu_row + 1) * component.v).min(component.block_rows);
             for row in mcu_row * component.v..end {
                 for col in plane.columns() {
@@ -53,7 +50,7 @@ pub(super) fn run(
                 }
             }
         }
-        decoder.emit(frame, plan, mcu_row, &mut next, target);
+        work.emit(frame, plan, mcu_row, &mut next, target);
     }
     Ok(())
 }
@@ -61,13 +58,13 @@ pub(super) fn run(
 /// Reads all scans of a file into `coefficients`. Returns the quantisation tables, and the smoothing that the picture
 /// needs.
 fn read_scans(
-    decoder: &mut Decoder,
+    work: &mut Workspace,
     reader: &mut Reader<'_>,
     frame: &Frame,
     kernels: Kernels,
     options: &Options,
 ) -> Result<(Quant, Option<Smoothing>), Error> {
-    for (component, coefficients) in frame.components().iter().zip(&mut decoder.coefficients) {
+    for (component, coefficients) in frame.components().iter().zip(&mut work.coefficients) {
         coefficients.lay_out(component)?;
     }
     if !frame.progressive {
@@ -86,8 +83,8 @@ fn read_scans(
         } else {
             reader.warnings += u32::from(single::is_odd(&header));
         }
-        decoder.tables.prepare(reader, frame, &header)?;
-        read_scan(decoder, reader, frame, kernels, options.damage, &mut progress)?;
+        work.tables.prepare(reader, frame, &header)?;
+        read_scan(work, reader, frame, kernels, options.damage, &mut progress)?;
         match reader.next_stop() {
             Ok(Stop::Scan) => {}
             Ok(Stop::End) => break,
@@ -101,7 +98,7 @@ fn read_scans(
 
 /// Reads the data of one scan.
 fn read_scan(
-    decoder: &mut Decoder,
+    work: &mut Workspace,
     reader: &mut Reader<'_>,
     frame: &Frame,
     kernels: Kernels,
@@ -110,7 +107,7 @@ fn read_scan(
 ) -> Result<(), Error> {
     let header = reader.scan;
     let layout = Layout::new(frame, &header)?;
-    let Decoder { segment, tables, coefficients, .. } = decoder;
+    let Workspace { segment, tables, coefficients, .. } = work;
     let mut scan = Scan::new(reader, segment, damage);
     let progressive = frame.progressive;
     (kernels.read)(&mut Work {
@@ -125,84 +122,6 @@ fn read_scan(
     (reader.pending, reader.position) = scan.finish()?;
     reader.warnings += scan.warnings;
     Ok(())
-}
-
-/// The data of a scan, and where it goes.
-pub(super) struct Work<'w, 'a, 's> {
-    scan: &'w mut Scan<'a, 's>,
-    layout: Layout,
-    header: ScanHeader,
-    progressive: bool,
-    tables: &'w Tables,
-    coefficients: &'w mut [Coefficients; 4],
-    progress: &'w mut Progress,
-}
-
-/// Decodes the MCUs of a scan.
-#[inline(always)]
-pub(super) fn read_mcus(work: &mut Work<'_, '_, '_>, order: &Order) -> Result<(), Error> {
-    let Work { scan, layout, header, progressive, tables, coefficients, progress } = work;
-    let mut predictions = [0; 4];
-    let mut empty = 0;
-    for row in 0..layout.rows {
-        for col in 0..layout.cols {
-            if scan.begin_mcu()? {
-                predictions = [0; 4];
-                empty = 0;
-            }
-            let decoded = scan.mcu(|bits| {
-                for place in layout.places() {
-                    let (row, col) = place.position(row, col);
-                    let block = coefficients[place.component & 3].block_mut(row, col);
-                    let tables = tables.get(place.dc, place.ac);
-                    let prediction = &mut predictions[place.part & 3];
-                    read_block(bits, *progressive, header, tables, prediction, &mut empty, order, block);
-                }
-            })?;
-            if decoded {
-                progress.good_row(row / layout.rows_to_mcu_row);
-            } else if scan.is_over() {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Decodes what a scan says of a block.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn read_block(
-    bits: &mut BitReader<'_>,
-    progressive: bool,
-    header: &ScanHeader,
-    tables: (&DcTable, &AcTable),
-    prediction: &mut i32,
-    empty: &mut u32,
-    order: &Order,
-    block: &mut [i16; COEFFICIENTS],
-) {
-    let band =
-        Band { first: usize::from(header.first), last: usize::from(header.last), low: u32::from(header.low) };
-    match (progressive, header.first, header.high) {
-        (false, ..) => {
-            sequential::block(bits, tables, prediction, order, block);
-        }
-        (true, 0, 0) => block[0] = progressive::dc_first(bits, tables.0, prediction, band.low),
-        (true, 0, _) => {
-            if bits.bit() {
-                block[0] |= 1 << band.low;
-            }
-        }
-        (true, _, 0) => {
-            if *empty > 0 {
-                *empty -= 1;
-            } else {
-                *empty = progressive::ac_first(bits, tables.1, band, order, block);
-            }
-        }
-        (true, ..) => *empty = progressive::ac_refine(bits, tables.1, band, order, block, *empty),
-    }
 }
 
 /// Refuses progressive scans with parameters that make no sense.

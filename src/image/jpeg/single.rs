@@ -1,6 +1,5 @@
 //! Files of one sequential scan: blocks are transformed as they come.
 
-use super::decoder::{Decoder, Target};
 use super::frame::{COEFFICIENTS, Frame, MAX_MCU_BLOCKS};
 use super::idct::Multipliers;
 use super::layout::{Layout, Place};
@@ -10,11 +9,12 @@ use super::plane::Plane;
 use super::row::{Kernels, Lane, Row};
 use super::scan::Scan;
 use super::tables::{self, Tables};
+use super::workspace::{Target, Workspace};
 use super::{Damage, Error, Options};
 
 /// Decodes the scan that the reader stands at, down to the last row that is wanted.
 pub(super) fn run(
-    decoder: &mut Decoder,
+    work: &mut Workspace,
     reader: &mut Reader<'_>,
     frame: &Frame,
     plan: &Plan,
@@ -25,16 +25,16 @@ pub(super) fn run(
     let mut quant = [None; 4];
     tables::latch_quant(reader, frame, &header, &mut quant)?;
     tables::fill_in(reader);
-    decoder.tables.prepare(reader, frame, &header)?;
+    work.tables.prepare(reader, frame, &header)?;
     reader.warnings += u32::from(is_odd(&header));
     let kernels = Kernels::new(options.dct);
     let multipliers =
         quant.map(|q| Multipliers::new(&q.unwrap_or([0; COEFFICIENTS]), options.dct, kernels.order));
     let layout = Layout::new(frame, &header)?;
     let needed = plan.mcu_rows();
-    let leaps = decoder.tables.prepare_leaps(&header, plan.blocks_passed_over(frame));
+    let leaps = work.tables.prepare_leaps(&header, plan.blocks_passed_over(frame));
 
-    let mut segment = std::mem::take(&mut decoder.segment);
+    let mut segment = std::mem::take(&mut work.segment);
     let mut scan = Scan::new(reader, &mut segment, options.damage);
     let mut predictions = [0; 4];
     let mut next = plan.y0;
@@ -46,15 +46,15 @@ pub(super) fn run(
             let lanes: [Lane<'_>; MAX_MCU_BLOCKS] = std::array::from_fn(|i| {
                 let place = &places[i.min(places.len() - 1)];
                 let needed = wanted && place.component < plan.components;
-                lane(&decoder.tables, &multipliers, frame, place, row, &decoder.planes, needed)
+                lane(&work.tables, &multipliers, frame, place, row, &work.planes, needed)
             });
             let mut row = Row {
                 scan: &mut scan,
                 lanes: &lanes[..places.len()],
                 cols: 0..layout.cols,
-                planes: &mut decoder.planes,
+                planes: &mut work.planes,
                 predictions: &mut predictions,
-                mcu: &mut decoder.mcu[..places.len()],
+                mcu: &mut work.mcu[..places.len()],
             };
             if leaps {
                 let (first, end) = row.needed();
@@ -69,12 +69,12 @@ pub(super) fn run(
             }
         }
         if wanted {
-            decoder.emit(frame, plan, mcu_row, &mut next, target);
+            work.emit(frame, plan, mcu_row, &mut next, target);
         }
     }
     reader.warnings += scan.warnings;
     let finish = scan.finish();
-    decoder.segment = segment;
+    work.segment = segment;
     if *needed.end() + 1 < frame.mcu_rows {
         return Ok(());
     }

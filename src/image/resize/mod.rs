@@ -6,6 +6,9 @@ mod kernel;
 mod pillow;
 #[cfg(target_arch = "x86_64")]
 mod pillow_avx2;
+#[cfg(target_arch = "x86_64")]
+mod pillow_pairs;
+mod pillow_taps;
 mod taps;
 mod two_tap;
 #[cfg(target_arch = "x86_64")]
@@ -18,10 +21,12 @@ pub(crate) use view::{Sample, View};
 
 use crate::image::fit::Geometry;
 use crate::image::resize::cache::Cache;
-use crate::image::resize::pillow::PillowTaps;
+use crate::image::resize::pillow_taps::PillowTaps;
 use crate::image::resize::taps::Taps;
 use crate::image::resize::two_tap::{Columns, Rows, TwoTap};
 use crate::image::rows::blend;
+#[cfg(target_arch = "x86_64")]
+use crate::image::rows_avx2::available;
 use crate::image::spec::{ImageSpec, Method};
 use crate::image::target::Target;
 
@@ -118,7 +123,13 @@ impl Stream<'_> {
 
     /// Takes source row `y`, if it is needed, in ascending order, and stores the output rows that it completes.
     pub fn push<S: Sample>(&mut self, y: u32, row: &[S], scale: f32, target: &mut Target<'_>) {
-        let columns = |out: &mut [f32]| S::columns(self.columns, row, scale, out);
+        let columns = |out: &mut [f32]| {
+            #[cfg(target_arch = "x86_64")]
+            if let (3, true, Some(row)) = (self.columns.channels, available(), S::bytes(row)) {
+                return two_tap_avx2::columns_rgb(self.columns, row, scale, out);
+            }
+            self.columns.apply(row, scale, out);
+        };
         self.rows.push(y, self.vertical, columns, |y, top, bottom, lerp| {
             target.row(y as u32, |out| blend(top, bottom, lerp, out));
         });

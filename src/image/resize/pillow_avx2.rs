@@ -7,60 +7,9 @@
 
 use std::arch::x86_64::*;
 
-use crate::image::resize::pillow::{HALF, PRECISION, ROOM};
+use crate::image::resize::pillow_pairs::{LOW_BITS, Pair, Pairs};
+use crate::image::resize::pillow_taps::{HALF, PRECISION};
 use crate::image::rows_avx2::available;
-
-/// Bits of a weight's low part.
-const LOW_BITS: u32 = 12;
-
-/// The weights of two neighbouring taps, as the kernels want them: two 16-bit numbers in each.
-#[derive(Clone, Copy)]
-struct Pair {
-    low: u32,
-    high: u32,
-}
-
-impl Pair {
-    fn new(first: i32, second: i32) -> Pair {
-        let low = |w: i32| (w & ((1 << LOW_BITS) - 1)) as u32;
-        let high = |w: i32| (w >> LOW_BITS) as u16;
-        Pair {
-            low: low(first) | low(second) << 16,
-            high: u32::from(high(first)) | u32::from(high(second)) << 16,
-        }
-    }
-}
-
-/// For each output of a row the first source position and the weights in pairs. There are as many for each, so that
-/// loops over them are predicted; the weights that are too many are 0.
-#[derive(Default)]
-pub(crate) struct Pairs {
-    first: Vec<u32>,
-    pairs: Vec<Pair>,
-    /// Pairs of an output.
-    count: usize,
-    padded: Vec<i32>,
-}
-
-impl Pairs {
-    /// Fills the table from the first source position and the weights of each output.
-    pub fn fill<'a>(&mut self, input: usize, outputs: impl Iterator<Item = (usize, &'a [i32])> + Clone) {
-        self.first.clear();
-        self.pairs.clear();
-        self.pairs.reserve(ROOM / 2);
-        self.count = outputs.clone().map(|(_, weights)| weights.len().div_ceil(2)).max().unwrap_or(0);
-        for (first, weights) in outputs {
-            // At the right edge one begins earlier.
-            let start = first.min(input.saturating_sub(2 * self.count));
-            self.padded.clear();
-            self.padded.resize(first - start, 0);
-            self.padded.extend(weights);
-            self.padded.resize(2 * self.count, 0);
-            self.first.push(start as u32);
-            self.pairs.extend(self.padded.as_chunks().0.iter().map(|[a, b]| Pair::new(*a, *b)));
-        }
-    }
-}
 
 /// A weighted sum of rows, rounded, but for the last elements that do not fill a vector: returns how many were made.
 /// `source` gives the row of a weight.

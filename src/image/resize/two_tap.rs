@@ -4,11 +4,7 @@
 //! vertical interpolation between them. So a picture can be resized while it is being decoded.
 
 use crate::image::resize::axis::Axis;
-#[cfg(target_arch = "x86_64")]
-use crate::image::resize::two_tap_avx2 as avx2;
 use crate::image::resize::view::Sample;
-#[cfg(target_arch = "x86_64")]
-use crate::image::rows_avx2::available;
 
 /// Two source positions and the way from the first to the second, for each output position.
 #[derive(Default)]
@@ -72,15 +68,6 @@ impl Columns {
         }
     }
 
-    /// As [`apply`](Columns::apply), in vectors where there are any.
-    pub fn apply_u8(&self, row: &[u8], scale: f32, out: &mut [f32]) {
-        #[cfg(target_arch = "x86_64")]
-        if self.channels == 3 && available() {
-            return avx2::columns_rgb(self, row, scale, out);
-        }
-        self.apply(row, scale, out);
-    }
-
     #[inline(always)]
     pub fn pixel<S: Sample>(&self, x: usize, row: &[S], scale: f32, out: &mut [f32]) {
         let (lower, upper, lerp) = (self.lower[x] as usize, self.upper[x] as usize, self.lerp4[4 * x]);
@@ -141,39 +128,6 @@ impl Rows {
             let (Some(top), Some(bottom)) = (find(lower), find(upper)) else { return };
             emit(self.next, &self.buffers[top], &self.buffers[bottom], vertical.lerp[self.next]);
             self.next += 1;
-        }
-    }
-}
-
-#[cfg(all(test, target_arch = "x86_64"))]
-mod tests {
-    use super::*;
-    use crate::image::spec::Coordinates;
-
-    #[test]
-    fn vectors_equal_scalars_for_all_widths() {
-        if !available() {
-            eprintln!("no AVX2 here: nothing to compare");
-            return;
-        }
-        let mut columns = Columns::default();
-        for input in (1..40).chain([500, 1023]) {
-            let row: Vec<u8> = (0..3 * input).map(|i| (i * i * 31 + 7 * i) as u8).collect();
-            for output in (1..30).chain([224, 1000]) {
-                for coordinates in
-                    [Coordinates::HalfPixel, Coordinates::Asymmetric, Coordinates::AlignCorners]
-                {
-                    for flip in [false, true] {
-                        let axis = Axis { input, output, from: 0, len: output, flip, coordinates };
-                        columns.fill((axis, 3));
-                        let len = 3 * output as usize;
-                        let (mut plain, mut vector) = (vec![9.0; len + PADDING], vec![9.0; len + PADDING]);
-                        columns.apply(&row, 1.0 / 255.0, &mut plain);
-                        avx2::columns_rgb(&columns, &row, 1.0 / 255.0, &mut vector);
-                        assert_eq!(plain[..len], vector[..len], "{axis:?}");
-                    }
-                }
-            }
         }
     }
 }

@@ -68,3 +68,37 @@ fn columns_rgb_avx2(columns: &Columns, row: &[u8], scale: f32, out: &mut [f32]) 
         columns.pixel(x, row, scale, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::resize::axis::Axis;
+    use crate::image::spec::Coordinates;
+
+    #[test]
+    fn vectors_equal_scalars_for_all_widths() {
+        if !available() {
+            eprintln!("no AVX2 here: nothing to compare");
+            return;
+        }
+        let mut columns = Columns::default();
+        for input in (1..40).chain([500, 1023]) {
+            let row: Vec<u8> = (0..3 * input).map(|i| (i * i * 31 + 7 * i) as u8).collect();
+            for output in (1..30).chain([224, 1000]) {
+                for coordinates in
+                    [Coordinates::HalfPixel, Coordinates::Asymmetric, Coordinates::AlignCorners]
+                {
+                    for flip in [false, true] {
+                        let axis = Axis { input, output, from: 0, len: output, flip, coordinates };
+                        columns.fill((axis, 3));
+                        let len = 3 * output as usize;
+                        let (mut plain, mut vector) = (vec![9.0; len + PADDING], vec![9.0; len + PADDING]);
+                        columns.apply(&row, 1.0 / 255.0, &mut plain);
+                        columns_rgb(&columns, &row, 1.0 / 255.0, &mut vector);
+                        assert_eq!(plain[..len], vector[..len], "{axis:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,6 +1,5 @@
 //! A rectangle of pixels to read from.
 
-use crate::image::resize::two_tap::Columns;
 use crate::image::rows;
 
 /// A value of a source picture.
@@ -8,10 +7,8 @@ pub(crate) trait Sample: Copy {
     /// The value as f32, times `scale` where the type has one.
     fn value(self, scale: f32) -> f32;
 
-    /// Interpolates one row horizontally.
-    fn columns(columns: &Columns, row: &[Self], scale: f32, out: &mut [f32]) {
-        columns.apply(row, scale, out);
-    }
+    /// The row, if it is one of bytes.
+    fn bytes(row: &[Self]) -> Option<&[u8]>;
 
     /// Adds a row times a weight to sums.
     fn add(sums: &mut [f32], row: &[Self], scale: f32, weight: f32);
@@ -23,8 +20,8 @@ impl Sample for u8 {
         f32::from(self) * scale
     }
 
-    fn columns(columns: &Columns, row: &[u8], scale: f32, out: &mut [f32]) {
-        columns.apply_u8(row, scale, out);
+    fn bytes(row: &[u8]) -> Option<&[u8]> {
+        Some(row)
     }
 
     fn add(sums: &mut [f32], row: &[u8], scale: f32, weight: f32) {
@@ -36,6 +33,10 @@ impl Sample for f32 {
     #[inline(always)]
     fn value(self, _: f32) -> f32 {
         self
+    }
+
+    fn bytes(_: &[f32]) -> Option<&[u8]> {
+        None
     }
 
     fn add(sums: &mut [f32], row: &[f32], _: f32, weight: f32) {

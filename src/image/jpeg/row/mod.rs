@@ -9,7 +9,7 @@ use super::frame::{COEFFICIENTS, MAX_MCU_BLOCKS, NATURAL};
 use super::huffman::{AcTable, DcTable};
 use super::idct::{self, Multipliers, Order, Transform};
 use super::leaps::Leaps;
-use super::multiple::{Work, read_mcus};
+use super::mcus::{Work, read_mcus};
 use super::plane::Plane;
 use super::scan::Scan;
 use super::{Dct, Error, sequential};
