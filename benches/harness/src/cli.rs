@@ -13,7 +13,8 @@ use crate::definition::{self, Definition};
 use crate::engine;
 use crate::peers::Peers;
 use crate::report;
-use crate::run::{self, Settings};
+use crate::run;
+use crate::settings::Settings;
 
 /// Benchmarks of tfrmap against its peers.
 #[derive(Debug, Parser)]

@@ -11,6 +11,7 @@ mod mixing;
 mod peers;
 mod report;
 mod run;
+mod settings;
 mod stats;
 
 use std::process::ExitCode;

@@ -17,7 +17,8 @@ use serde_json::json;
 use crate::Failure;
 use crate::check::crc32;
 use crate::definition::Definition;
-use crate::run::{Settings, process};
+use crate::run::process;
+use crate::settings::Settings;
 
 /// How many records are sampled for comparisons of values.
 const SAMPLED: u64 = 32;

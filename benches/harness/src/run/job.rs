@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::check::Answer;
 use crate::data::DataSet;
 use crate::definition::{Definition, Engine};
-use crate::run::Settings;
+use crate::settings::Settings;
 
 /// One job.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ mod record;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,29 +20,10 @@ use crate::Failure;
 use crate::check::{self, Truth};
 use crate::data::DataSet;
 use crate::definition::{Cache, Definition, Engine};
-use crate::peers::Peers;
 use crate::run::process::Outcome;
+use crate::settings::Settings;
 
 pub use record::{Record, Status};
-
-/// What a run needs to know besides the definitions.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Environments of the peers.
-    pub peers: Peers,
-    /// Folder of the data sets.
-    pub data: PathBuf,
-    /// Scratch of the runs.
-    pub work: PathBuf,
-    /// JSON lines are appended here.
-    pub results: PathBuf,
-    /// Instead of the definitions' own number of repetitions.
-    pub repetitions: Option<u32>,
-    /// Instead of the data sets' own number of records.
-    pub records: Option<u64>,
-    /// Only engines whose name contains this.
-    pub only: Option<String>,
-}
 
 /// Runs `definition`: every engine once, then every engine again, so that a change of the machine meets all of them alike.
 /// Each run's line is appended to the results at once. Engines that are missing or fail stay in the results with the reason.
