@@ -6,7 +6,9 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use ::memmap2::{Advice, Mmap};
+#[cfg(unix)]
+use ::memmap2::Advice;
+use ::memmap2::Mmap;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -136,6 +138,7 @@ impl DataFile {
 
     /// Whether these bytes are in memory, as far as that is cheap to see; `None` where it cannot be told. Of a file that is
     /// read, the first and the last byte are looked for, which may make the system fetch their pages.
+    #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
     pub(crate) fn is_resident(&self, range: Range<u64>) -> Option<bool> {
         match &self.bytes {
             Bytes::Empty => Some(true),
@@ -203,7 +206,8 @@ pub(crate) fn prefetch(bytes: &[u8], at: usize) {
 pub(crate) fn open_regular(path: &Path) -> Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     options.read(true);
-    #[cfg(unix)]
+    // Miri does not know the flag.
+    #[cfg(all(unix, not(miri)))]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
     let at = |error| Error::io(path, error);
     let file = options.open(path).map_err(at)?;

@@ -273,8 +273,11 @@ fn same_as_a_sequence(payload: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Miri is a thousand times slower.
+const CASES: u32 = if cfg!(miri) { 20 } else { 1500 };
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) })]
 
     #[test]
     fn examples_are_read_as_by_prost(payload in example()) {

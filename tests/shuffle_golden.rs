@@ -57,7 +57,8 @@ fn orders_are_frozen() {
 
 #[test]
 fn every_record_comes_exactly_once() {
-    for len in (0..200).chain([1000, 65_535, 65_536, 65_537, 100_003]) {
+    let large: &[u64] = if cfg!(miri) { &[1000] } else { &[1000, 65_535, 65_536, 65_537, 100_003] };
+    for len in (0..if cfg!(miri) { 20 } else { 200 }).chain(large.iter().copied()) {
         for (seed, epoch) in [(0, 0), (u64::MAX, 3)] {
             let order = Order::shuffled(len, seed, epoch);
             let mut seen = vec![false; len as usize];
@@ -71,9 +72,10 @@ fn every_record_comes_exactly_once() {
 
 #[test]
 fn positions_of_billions_stay_within_bounds_and_apart() {
+    let many = if cfg!(miri) { 50 } else { 50_000 };
     for len in [(1 << 32) - 1, 1 << 32, (1 << 32) + 1, 1 << 40, (1 << 63) + 11, u64::MAX] {
         let order = Order::shuffled(len, 9, 1);
-        let mut seen: Vec<u64> = (0..50_000).map(|i| order.at(i * (len / 50_000))).collect();
+        let mut seen: Vec<u64> = (0..many).map(|i| order.at(i * (len / many))).collect();
         seen.push(order.at(len - 1));
         seen.sort_unstable();
         assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "n = {len}: a record twice");

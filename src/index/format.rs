@@ -126,3 +126,34 @@ fn looks_like_text_index(head: &[u8]) -> bool {
     let known = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
     head.first().is_some_and(u8::is_ascii_digit) && head.iter().all(known)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Any head at all: every cut, every flipped byte, and numbers at their ends.
+    #[test]
+    fn a_header_is_what_was_written_or_refused() {
+        let whole = encode(&[0, 20, 50], &[1, 2, 3], 99);
+        let len = whole.len() as u64;
+        assert_eq!(Header::parse(&whole, len).unwrap(), Header { count: 3, data_len: 99 });
+        for cut in 0..HEADER_LEN {
+            assert!(Header::parse(&whole[..cut], len).is_err(), "{cut}");
+        }
+        for at in 0..HEADER_LEN {
+            let mut head = whole.clone();
+            head[at] ^= 0x80;
+            assert!(Header::parse(&head, len).is_err(), "{at}");
+        }
+        let ends = [0, 1, 3, u64::MAX / 16, u64::MAX / 12, u64::MAX / 8, u64::MAX - 1, u64::MAX];
+        for (count, data_len) in ends.iter().flat_map(|count| ends.map(|data_len| (*count, data_len))) {
+            let header = Header { count, data_len };
+            for file_len in ends.into_iter().chain(header.file_len()) {
+                let parsed = Header::parse(&header.encode(), file_len);
+                let fits =
+                    header.file_len() == Some(file_len) && u128::from(count) * 16 <= u128::from(data_len);
+                assert_eq!(parsed.is_ok(), fits && (count > 0 || data_len == 0), "{header:?} {file_len}");
+            }
+        }
+    }
+}

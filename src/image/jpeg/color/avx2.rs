@@ -126,7 +126,7 @@ mod tests {
             return;
         }
         for luma in [0, 1, 77, 128, 200, 254, 255] {
-            for cb in 0..=255u8 {
+            for cb in (0..=255u8).step_by(if cfg!(miri) { 85 } else { 1 }) {
                 let length = 256 - usize::from(cb % 40);
                 let (y, cb) = (vec![luma; length], vec![cb; length]);
                 let cr: Vec<u8> = (0..length).map(|i| i as u8).collect();

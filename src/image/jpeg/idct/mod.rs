@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn dc_only_blocks_are_flat() {
         for (dct, order, transform) in kernels() {
-            for dc in (i16::MIN..=i16::MAX).step_by(37) {
+            for dc in (i16::MIN..=i16::MAX).step_by(if cfg!(miri) { 9973 } else { 37 }) {
                 for q in [1, 2, 16, 255, 1000, 65535] {
                     let mut block = [0; 64];
                     block[0] = dc;
@@ -137,7 +137,7 @@ mod tests {
             (state >> 33) as u32
         };
         let kernels = kernels();
-        for round in 0..20_000 {
+        for round in 0..if cfg!(miri) { 30 } else { 20_000 } {
             let count = 1 + random() % 64;
             let bits = 1 + random() % 16;
             let mut block = [0; 64];
