@@ -8,6 +8,7 @@ pub(crate) trait Sample: Copy {
     fn value(self, scale: f32) -> f32;
 
     /// The row, if it is one of bytes.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     fn bytes(row: &[Self]) -> Option<&[u8]>;
 
     /// Adds a row times a weight to sums.
