@@ -224,3 +224,9 @@ def test_torchrun_gives_each_process_its_own_records(numbers, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:2] == ["[18, 18] 36"] * 2
+
+
+@pytest.mark.parametrize("state", [{}, {"epoch": "1"}, None])
+def test_what_is_no_state_is_refused_with_a_reason(numbers, state):
+    with pytest.raises(tfrmap.Error, match="state"):
+        Loader(tfrmap.open(numbers), 6).load_state_dict(state)

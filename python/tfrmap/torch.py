@@ -209,6 +209,9 @@ class Loader(torch.utils.data.IterableDataset):
 
     def load_state_dict(self, state: dict) -> None:
         """Goes on from a state: the next `iter()` gives the rest of its epoch, or the epoch after it where none is left."""
+        if not isinstance(state, dict) or not isinstance(state.get("epoch"), int):
+            # Says what is wrong with it.
+            self._batches().load_state_dict(state)
         self.set_epoch(state["epoch"])
         self._state = state
         if self._batches().steps_left == 0:

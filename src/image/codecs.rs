@@ -82,7 +82,13 @@ pub(crate) fn wrap_jpeg(error: jpeg::Error) -> Error {
         jpeg::Error::Unsupported { .. } | jpeg::Error::Options { .. } => ErrorKind::UnsupportedImage,
         _ => ErrorKind::ImageDecode,
     };
-    Error::new(kind, error.to_string()).with_source(error)
+    let cut = matches!(error, jpeg::Error::Truncated { .. });
+    let error = Error::new(kind, error.to_string()).with_source(error);
+    if cut {
+        error.with_help("skip the record, or take what is there with the damage \"lenient\"")
+    } else {
+        error
+    }
 }
 
 /// All formats but JPEG: height and width, and the EXIF orientation if asked for.

@@ -17,7 +17,7 @@ pub(crate) fn stale(index: &str, reason: &str) -> Error {
 /// The error for an index that belongs to other data; `index` is what the index is called.
 pub(crate) fn mismatch(index: &str, reason: &str) -> Error {
     Error::new(ErrorKind::IndexMismatch, format!("{index} does not fit this file: {reason}"))
-        .with_help(REBUILD)
+        .with_help(format!("{REBUILD}; where files of one name share an index folder, give each its own"))
 }
 
 /// Checks the data file's length against the index.

@@ -169,6 +169,7 @@ fn a_preview_shows_what_can_be_shown_and_names_the_rest() {
     assert!(count > 20_000, "the red pictures are not on the sheet: {count}");
     world.tfr("preview pics --out sheet.png").exits(2);
     world.tfr("preview pics --out sheet.jpg --count 2 --seed 1").exits(1);
+    world.tfr("preview pics --out sheet.gif").exits(2);
     assert_eq!(world.read("sheet.jpg")[..2], [0xff, 0xd8]);
     world.tfrecord("numbers", (0..3).map(common::numbered));
     let run = world.tfr("preview numbers --out n.png").exits(1);

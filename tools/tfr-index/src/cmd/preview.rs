@@ -79,6 +79,7 @@ struct Plan {
 
 /// Decodes, draws and writes.
 pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
+    let jpeg = is_jpeg(&args.out)?;
     atomic::refuse_existing(&args.out, args.force)?;
     let (width, height) = sheet::size(args.count as usize, args.tile);
     if u64::from(width) * u64::from(height) > PIXELS {
@@ -106,7 +107,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
     drop(bar);
     let (tiles, problems): (Vec<Tile>, Vec<Option<String>>) = tiles.into_iter().unzip();
     let problems: Vec<String> = problems.into_iter().flatten().collect();
-    let encoded = encode(&sheet::draw(&tiles, args.tile), &args.out)?;
+    let encoded = encode(&sheet::draw(&tiles, args.tile), jpeg, &args.out)?;
     atomic::write(&args.out, args.force, &encoded)?;
     let (images, skipped) = (tiles.len() - problems.len(), problems.len());
     if out.is_json() {
@@ -279,10 +280,18 @@ fn short(error: &Error) -> String {
     format!("{}: {}", error.kind().name(), error.reason())
 }
 
-fn encode(sheet: &Image, path: &Path) -> Result<Vec<u8>> {
-    let jpeg = path
-        .extension()
-        .is_some_and(|ext| ext.eq_ignore_ascii_case("jpg") || ext.eq_ignore_ascii_case("jpeg"));
+/// Whether the name asks for a JPEG; it asks for a PNG otherwise.
+fn is_jpeg(path: &Path) -> Result<bool> {
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let jpeg = ending == "jpg" || ending == "jpeg";
+    if !(jpeg || ending.is_empty() || ending == "png") {
+        let reason = "the sheet is written as PNG or JPEG; give --out a name that ends in .png or .jpg";
+        return Err(Failure::usage(format!("{}: {reason}", path.display())));
+    }
+    Ok(jpeg)
+}
+
+fn encode(sheet: &Image, jpeg: bool, path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let (width, height, colour) = (sheet.width, sheet.height, ExtendedColorType::Rgb8);
     let encoded = if jpeg {
