@@ -137,8 +137,11 @@ def test_labels_that_nobody_can_tell_are_an_error(tmp_path):
         batch.labels
 
 
+# With NumPy imported before: inside that import Python may turn an interrupt into an ImportError. And with Python's own
+# handler, which is not there where the tests run in the background of a shell.
 SLOW = """
-import sys, threading, tfrmap
+import signal, sys, threading, numpy, tfrmap
+signal.signal(signal.SIGINT, signal.default_int_handler)
 spec = {"x": {"image": {"size": [2000, 2000], "method": "lanczos5", "antialias": True}}}
 batches = tfrmap.open(sys.argv[1]).features(spec).epochs().batches(64, threads=1, prefetch=1)
 # The GIL changes hands only where it is given up: "ready" is printed while the main thread waits for its batch.
