@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use crate::error::Result;
 use crate::file::{self, DataFile};
-use crate::index::Index;
+use crate::index::{Entry, Index};
 
 /// An open data file with its index.
 pub(crate) struct Opened {
@@ -19,12 +19,25 @@ pub(crate) struct Opened {
     index: Arc<Index>,
     /// Whether the first and last frame have been found to be as indexed.
     proven: AtomicBool,
+    /// Up to where the system was asked for bytes last.
+    asked: AtomicU64,
     _permit: Option<Permit>,
 }
 
+/// Bytes asked for beyond a record where records are read in order, and at a time: the system may read no more for one request.
+const AHEAD: u64 = 4 << 20;
+const PIECE: usize = 128 << 10;
+
 impl Opened {
     pub(super) fn new(path: Arc<Path>, data: DataFile, index: Arc<Index>, permit: Option<Permit>) -> Opened {
-        Opened { path, data, index, proven: AtomicBool::new(false), _permit: permit }
+        Opened {
+            path,
+            data,
+            index,
+            proven: AtomicBool::new(false),
+            asked: AtomicU64::new(0),
+            _permit: permit,
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -44,6 +57,17 @@ impl Opened {
     #[inline]
     pub(super) fn proven(&self) -> &AtomicBool {
         &self.proven
+    }
+
+    /// Asks the system for a record that is not in memory, and for what follows where the records before were asked for.
+    #[cold]
+    pub(super) fn ask_for(&self, entry: Entry) {
+        let asked = self.asked.load(Ordering::Relaxed);
+        let in_order = (entry.offset..=entry.end).contains(&asked);
+        let wanted = if in_order { asked..entry.end + AHEAD } else { entry.offset..entry.end };
+        self.asked.store(wanted.end, Ordering::Relaxed);
+        let starts = wanted.clone().step_by(PIECE);
+        starts.for_each(|at| self.data.advise_willneed(at..wanted.end.min(at + PIECE as u64)));
     }
 
     /// True where it stays open for as long as the store does.

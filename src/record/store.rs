@@ -19,7 +19,7 @@ use super::{MissingIndex, OpenOptions, Record, Verify};
 /// Payloads from this size on are asked for as a whole where the first touch shows that they are not in memory.
 const LARGE: u64 = 32 << 10;
 /// A first touch that takes longer than this has waited for a disk.
-const SLOW: Duration = Duration::from_micros(15);
+const SLOW: Duration = Duration::from_micros(10);
 
 /// Frames up to this size are read by one call: moving the payload to its place costs less than another one.
 const SMALL: usize = 4 << 10;
@@ -207,7 +207,7 @@ impl Store {
             append(&opened, self.verify, entry, &mut payload).map_err(at)?;
             return Ok(Record::owned(self.path.clone(), payload, i, entry.offset));
         };
-        let frame = touch(opened.data(), all, entry).map_err(at)?;
+        let frame = touch(&opened, all, entry).map_err(at)?;
         let (header, payload, footer) = split(frame);
         check(&opened, self.verify, entry, header, payload, footer).map_err(at)?;
         let start = entry.offset as usize + HEADER_LEN;
@@ -396,21 +396,30 @@ fn payload_len(entry: Entry) -> u64 {
     entry.end - entry.offset - (HEADER_LEN + FOOTER_LEN) as u64
 }
 
-/// The whole frame in the map. Where the first touch waits for a disk, the rest is asked for at once.
+/// The whole frame in the map. Where the touch of an end waits for a disk, the rest is asked for at once; the last byte is
+/// touched too, because the first one shares its page with the record before.
 #[inline]
-fn touch<'a>(data: &DataFile, all: &'a [u8], entry: Entry) -> Result<&'a [u8]> {
+fn touch<'a>(opened: &Opened, all: &'a [u8], entry: Entry) -> Result<&'a [u8]> {
     // Indexed offsets lie inside the indexed length, and the map is at least that long.
     let frame = all
         .get(entry.offset as usize..entry.end as usize)
         .ok_or_else(|| Error::new(ErrorKind::IndexMismatch, "the file ends before the indexed record"))?;
-    if frame.len() as u64 > LARGE {
-        let before = Instant::now();
-        std::hint::black_box(frame[0]);
-        if before.elapsed() > SLOW {
-            data.advise_willneed(entry.offset..entry.end);
-        }
+    if let [first, .., last] = frame
+        && frame.len() as u64 > LARGE
+        && (waits_for(first) || waits_for(last))
+    {
+        opened.ask_for(entry);
     }
     Ok(frame)
+}
+
+/// Whether the touch of a mapped byte takes so long that a disk was waited for.
+#[inline]
+fn waits_for(byte: &u8) -> bool {
+    let before = Instant::now();
+    // Hidden from the compiler, which would else read it before the clock.
+    std::hint::black_box(*std::hint::black_box(byte));
+    before.elapsed() > SLOW
 }
 
 #[inline]
@@ -425,7 +434,7 @@ fn split(frame: &[u8]) -> (&[u8], &[u8], u32) {
 pub(super) fn append(opened: &Opened, verify: Verify, entry: Entry, buf: &mut Vec<u8>) -> Result<()> {
     let (data, start) = (opened.data(), buf.len());
     if let Some(all) = data.mapped() {
-        let (header, payload, footer) = split(touch(data, all, entry)?);
+        let (header, payload, footer) = split(touch(opened, all, entry)?);
         buf.try_reserve(payload.len()).map_err(|_| too_large())?;
         buf.extend_from_slice(payload);
         return check(opened, verify, entry, header, &buf[start..], footer);
