@@ -167,10 +167,12 @@ impl DataFile {
 
     /// Asks the system to have these bytes soon, without waiting. A hint: failures are ignored.
     pub(crate) fn advise_willneed(&self, range: Range<u64>) {
-        let range = range.start.min(self.len)..range.end.min(self.len);
-        if range.is_empty() {
-            return;
-        }
+        pieces(range.start.min(self.len)..range.end.min(self.len)).for_each(|piece| self.ask_for(piece));
+    }
+
+    /// Asks for one piece within the file.
+    #[cfg_attr(not(unix), allow(unused_variables))]
+    fn ask_for(&self, range: Range<u64>) {
         match &self.bytes {
             Bytes::Empty => {}
             #[cfg(unix)]
@@ -185,6 +187,14 @@ impl DataFile {
             _ => {}
         }
     }
+}
+
+/// The system reads no more than its read-ahead size for one request; 128 KB is the usual one.
+pub(crate) const PIECE: u64 = 128 << 10;
+
+/// A range as pieces that are read whole.
+fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    range.clone().step_by(PIECE as usize).map(move |start| start..range.end.min(start + PIECE))
 }
 
 /// Has the cache line of a byte fetched, without waiting for it. A hint, which beyond the end does nothing.
@@ -426,4 +436,17 @@ fn resident(bytes: &[u8]) -> Option<bool> {
     // enough. `start` is page-aligned: the page of the slice's first byte, and maps begin at a page.
     let answer = unsafe { libc::mincore(start, len, pages.as_mut_ptr()) };
     (answer == 0).then(|| pages[..len.div_ceil(PAGE)].iter().all(|page| page & 1 == 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else the system reads the begin of what is asked for, and the rest page by page.
+    #[test]
+    fn what_is_asked_for_comes_in_pieces_that_are_read_whole() {
+        let of = |range| pieces(range).collect::<Vec<_>>();
+        assert_eq!(of(4096..4096 + 300_000), [4096..135_168, 135_168..266_240, 266_240..304_096]);
+        assert_eq!(of(7..7), []);
+    }
 }

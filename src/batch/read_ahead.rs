@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::batch::course::{Course, Ticket};
-use crate::batch::pages::{PAGE, PIECE, merged, pieces, rounded};
+use crate::batch::pages::{PAGE, merged, rounded};
 use crate::batch::stats::Stats;
 use crate::batch::sweep::Sweep;
 use crate::dataset::shards::Shards;
+use crate::file::PIECE;
 use crate::frame::{FOOTER_LEN, HEADER_LEN};
 
 /// How many records of a batch are looked for in memory before the system is asked for all of them.
@@ -93,8 +94,7 @@ impl ReadAhead {
         wanted.sort_unstable_by_key(|(shard, range)| (*shard, range.start));
         for shard in wanted.chunk_by(|(one, _), (two, _)| one == two) {
             let ranges = merged(shard.iter().map(|(_, range)| range.clone()));
-            let pieces: Vec<_> = ranges.into_iter().flat_map(pieces).collect();
-            self.shards.stores()[shard[0].0].advise_willneed(&pieces);
+            self.shards.stores()[shard[0].0].advise_willneed(&ranges);
         }
         if let Some(sweep) = &self.sweep {
             sweep.go_on(&self.shards, bytes);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::batch::course::Course;
-use crate::batch::pages::{PAGE, pieces};
+use crate::batch::pages::PAGE;
 use crate::dataset::shards::Shards;
 use crate::file;
 
@@ -71,7 +71,7 @@ impl Sweep {
             let end = start + store.data_len();
             let (first, last) = (from.max(start), to.min(end));
             if first < last {
-                store.advise_willneed(&pieces(first - start..last - start).collect::<Vec<_>>());
+                store.advise_willneed(std::slice::from_ref(&(first - start..last - start)));
             }
             start = end;
         }

@@ -19,14 +19,13 @@ pub(crate) struct Opened {
     index: Arc<Index>,
     /// Whether the first and last frame have been found to be as indexed.
     proven: AtomicBool,
-    /// Up to where the system was asked for bytes last.
+    /// Up to where the system was asked for bytes last; beyond any file before that.
     asked: AtomicU64,
     _permit: Option<Permit>,
 }
 
-/// Bytes asked for beyond a record where records are read in order, and at a time: the system may read no more for one request.
+/// Bytes asked for beyond a record where records are read in order.
 const AHEAD: u64 = 4 << 20;
-const PIECE: usize = 128 << 10;
 
 impl Opened {
     pub(super) fn new(path: Arc<Path>, data: DataFile, index: Arc<Index>, permit: Option<Permit>) -> Opened {
@@ -35,7 +34,7 @@ impl Opened {
             data,
             index,
             proven: AtomicBool::new(false),
-            asked: AtomicU64::new(0),
+            asked: AtomicU64::new(u64::MAX),
             _permit: permit,
         }
     }
@@ -66,8 +65,7 @@ impl Opened {
         let in_order = (entry.offset..=entry.end).contains(&asked);
         let wanted = if in_order { asked..entry.end + AHEAD } else { entry.offset..entry.end };
         self.asked.store(wanted.end, Ordering::Relaxed);
-        let starts = wanted.clone().step_by(PIECE);
-        starts.for_each(|at| self.data.advise_willneed(at..wanted.end.min(at + PIECE as u64)));
+        self.data.advise_willneed(wanted);
     }
 
     /// True where it stays open for as long as the store does.

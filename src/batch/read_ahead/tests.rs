@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::{AHEAD, AHEAD_PER_THREAD, BATCHES, MOST, ReadAhead, batches};
 use crate::batch::course::{Course, Cursor};
-use crate::batch::pages::{PAGE, PIECE, merged, pieces};
+use crate::batch::pages::{PAGE, merged};
 use crate::batch::steps::Remainder;
 use crate::dataset::{Dataset, DatasetWriter};
 use crate::example::Features;
-use crate::file::{Access, DataFile};
+use crate::file::{Access, DataFile, PIECE};
 use crate::record::OpenOptions;
 
 #[test]
@@ -18,10 +18,6 @@ fn neighbours_become_one_range() {
     let ranges = [0..2 * PAGE, PAGE..2 * PAGE, 2 * PAGE..3 * PAGE, 9 * PAGE..10 * PAGE];
     assert_eq!(merged(ranges.into_iter()), [0..3 * PAGE, 9 * PAGE..10 * PAGE]);
     assert_eq!(merged(std::iter::empty()), []);
-    assert_eq!(
-        pieces(4096..4096 + 300_000).collect::<Vec<_>>(),
-        [4096..135_168, 135_168..266_240, 266_240..304_096]
-    );
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! `build`: writes the sidecar index of each data file.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
-use tfrmap::{BuildEvent, BuildReport, BuildStatus, IndexBuilder};
+use tfrmap::{BuildEvent, BuildReport, BuildStatus, Index, IndexBuilder};
 
 use crate::failure::{Exit, Failure, Result, exit_of};
 use crate::input::{Input, file_len};
@@ -71,15 +70,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<Exit> {
 
 /// Refuses files that would write over each other's index: an index folder holds one for a name.
 fn refuse_shared(args: &Args, files: &[PathBuf]) -> Result<()> {
-    let variable = std::env::var_os("TFRMAP_INDEX_DIR").filter(|value| !value.is_empty());
-    if args.input.options.index_dir.is_none() && variable.is_none() {
-        return Ok(());
-    }
-    let mut real_of = HashMap::new();
+    let mut file_of = HashMap::new();
     for file in files {
-        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
-        let first = real_of.entry(real.file_name().map(OsString::from)).or_insert_with(|| real.clone());
-        if *first != real {
+        let place = Index::sidecar_path(file, args.input.options.index_dir.as_deref());
+        let first = *file_of.entry(place).or_insert(file);
+        let is_same = || matches!((first.canonicalize(), file.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if first != file && !is_same() {
             return Err(Failure::usage(format!(
                 "{} and {} would share one index; give files of the same name index folders of their own",
                 first.display(),
